@@ -2,7 +2,7 @@ import { Injectable, type CallHandler, type ExecutionContext, type NestIntercept
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 import type { GatewayError } from '../core/errors.js';
-import { readBody } from '../edge/http-request.js';
+import { readBody } from '../edge/http-request-body.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { Metrics } from '../metrics/metrics.js';

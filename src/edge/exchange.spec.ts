@@ -19,7 +19,7 @@ import { Exchange, type ExchangeSession } from './exchange.js';
 class SessionStub implements ExchangeSession {
   readonly buffer = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
-  readonly unread = new UnreadResponses(new Limits(), () => 'principal');
+  readonly unread = new UnreadResponses(new Limits(), { quotaKey: 'principal' });
   readonly ended: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { Server as TcpServer } from 'node:net';
+import { Server as TcpServer, type Socket } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { ConnectionGuard } from './connection.guard.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
@@ -66,12 +66,11 @@ export class GatewayServer {
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
     };
-    const server = createServer(options, (request, response) => {
-      const begin = (): void => this.route(request, response, fastify);
-      this.admission.admit(request, response, begin, () =>
-        this.routes!.connections.refusePipelined(request.socket),
-      );
-    });
+    const begin: RequestListener = (request, response) => this.route(request, response, fastify);
+    const refuse = (socket: Socket): void => this.routes!.connections.refusePipelined(socket);
+    const server = createServer(options, (request, response) =>
+      this.admission.admit(request, response, begin, refuse),
+    );
     this.server = server;
     server.on('connection', (socket) => this.routes!.connections.accept(socket));
     this.deadPeers.watch(server);

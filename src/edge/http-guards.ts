@@ -10,9 +10,6 @@ import { GatewayError } from '../core/errors.js';
  */
 export const HttpGuards = Reflector.createDecorator<readonly Type<CanActivate>[]>();
 
-/** The part of Nest's execution context that guards of HTTP requests use. */
-type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
-
 type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => unknown;
 
 /**
@@ -27,7 +24,11 @@ export function withGuards(instance: object, method: string, moduleRef: ModuleRe
   );
   const guards = guardTypes.map((type) => moduleRef.get<CanActivate>(type, { strict: false }));
   return (request, response, project) => {
-    const pendingGuards = runGuards(guards, 0, contextOf(request, response));
+    const pendingGuards = runGuards(
+      guards,
+      0,
+      new HttpContext(request, response) as unknown as ExecutionContext,
+    );
     if (pendingGuards === undefined) return handler.call(instance, request, response, project);
     return pendingGuards.then(() => handler.call(instance, request, response, project));
   };
@@ -56,8 +57,22 @@ function requireAllowed(allows: unknown): void {
   if (allows !== true) throw new GatewayError('forbidden', 'Forbidden');
 }
 
-function contextOf(request: IncomingMessage, response: ServerResponse): ExecutionContext {
-  const http = { getRequest: () => request, getResponse: () => response };
-  const context: HttpContext = { switchToHttp: () => http as ReturnType<ExecutionContext['switchToHttp']> };
-  return context as ExecutionContext;
+/** The part of Nest's execution context that guards of HTTP requests use. */
+class HttpContext {
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+  ) {}
+
+  switchToHttp(): this {
+    return this;
+  }
+
+  getRequest(): IncomingMessage {
+    return this.request;
+  }
+
+  getResponse(): ServerResponse {
+    return this.response;
+  }
 }

@@ -10,7 +10,8 @@ import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
-import { bodyError, readBody } from './http-request.js';
+import { bodyError } from './http-request.js';
+import { readBody } from './http-request-body.js';
 
 const LIMIT = 1000;
 

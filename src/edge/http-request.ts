@@ -1,10 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { JsonProblem, JsonReader, type ReadJson } from '../lib/json-text/json-reader.js';
-import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
-import { inputBudget } from '../lib/slices/iteration-budget.js';
-import { PacedInput } from '../lib/slices/paced-input.js';
-import { CLIENT_JSON_LIMITS } from '../mcp/json-limits.js';
+import type { JsonProblem } from '../lib/json-text/json-reader.js';
 import type { Principal } from '../mcp/principal.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 
@@ -39,106 +35,6 @@ function accepts(header: string, type: string): boolean {
 
 /** Whether the parameter is a weight of zero, which excludes the type (RFC 9110, 12.4.2). */
 const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
-
-/** Reads bodies that arrive in one piece. `readBody` has checked their size. */
-const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
-const NO_BYTES = Buffer.alloc(0);
-const NO_RELEASE = (): void => {};
-
-/**
- * Reads the body as JSON. If the body is larger than `limit`, stops reading and resolves with a `JsonProblem`. If the
- * body arrives in several pieces, calls `claim` with the expected size when the second piece arrives. After the body was
- * read, calls the function that `claim` has returned. If `claim` throws, stops reading and rejects.
- */
-export function readBody(
-  request: IncomingMessage,
-  limit: number,
-  claim: (bytes: number) => () => void = () => NO_RELEASE,
-): Promise<ReadJson> {
-  return new Promise((resolve, reject) => {
-    /** NaN without Content-Length. */
-    const announcedBytes = Number(request.headers['content-length']);
-    /** The first piece. Most bodies consist of one piece, which `onePieceReader` reads. */
-    let firstPiece: Buffer | undefined;
-    /** Reads a body of several pieces. */
-    let reader: JsonReader | undefined;
-    /** Passes the pieces after the first to `append`, in limited amounts per iteration of the event loop. */
-    let input: PacedInput | undefined;
-    let hasEnded = false;
-    let hasStopped = false;
-    let release = NO_RELEASE;
-    const stop = (): void => {
-      hasStopped = true;
-      // The listener references the body, and the request stays in memory until it is answered.
-      request.off('data', onData);
-    };
-    const refuseSize = (): void => {
-      stop();
-      release();
-      resolve(new JsonProblem('size', `is larger than ${limit} bytes`));
-    };
-    const append = (chunk: Buffer): void => {
-      if (hasStopped) return;
-      if (!reader) {
-        reader = new JsonReader({
-          ...CLIENT_JSON_LIMITS,
-          maxBytes: limit,
-          expectedBytes: announcedBytes || 0,
-        });
-        if (firstPiece) reader.append(firstPiece);
-      }
-      if (!reader.append(chunk)) refuseSize();
-    };
-    const startInput = (): PacedInput => {
-      release = claim(announcedBytes || limit);
-      return new PacedInput(request, append);
-    };
-    const onData = (chunk: Buffer): void => {
-      if (!firstPiece && chunk.length <= limit) {
-        firstPiece = chunk;
-        return;
-      }
-      try {
-        input ??= startInput();
-        input.push(chunk);
-      } catch (error) {
-        stop();
-        reject(error);
-      }
-    };
-    if (announcedBytes > limit) {
-      refuseSize();
-      return;
-    }
-    request.on('data', onData);
-    const end = (): void => {
-      if (hasStopped) return;
-      stop();
-      const { length } = reader ?? firstPiece ?? NO_BYTES;
-      const parse = (): void => {
-        resolve(reader?.take() ?? onePieceReader.read(firstPiece ?? NO_BYTES));
-        release();
-      };
-      // Parses the body after all input that has arrived was read (docs/decisions/0015).
-      if (length > MAX_EAGER_LENGTH) inputBudget.runLater(parse);
-      else setImmediate(parse);
-    };
-    request.on('end', () => {
-      hasEnded = true;
-      // If the last piece was not processed at once, the request ends before `input` has processed it.
-      if (input) input.whenIdle(end);
-      else end();
-    });
-    // A request that the client aborts emits 'close'. A listener for 'error' is not needed: Node emits 'error' only if
-    // there is one.
-    request.on('close', () => {
-      if (hasStopped || hasEnded) return;
-      stop();
-      release();
-      reject(new GatewayError('bad-request', 'The body ended early'));
-    });
-  });
-}
 
 /** The error for a body that could not be read. */
 export function bodyError({ reason, message }: JsonProblem): GatewayError {

@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { GatewayError } from '../core/errors.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
-import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { JsonProblem, type ReadJson } from '../lib/json-text/json-reader.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
-import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
+import { isInitialize, isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
 import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -21,6 +22,7 @@ import { bodyError, requireAccept, requireJson, sourceOf, type RequestSource } f
 import { MessageReceiver } from './message-receiver.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { OriginGuard } from './origin.guard.js';
+import { readBatch } from './read-batch.js';
 import { RequestBodies } from './request-bodies.js';
 import type { ResumePoint } from './session-streams.js';
 import type { Session } from './session.js';
@@ -28,7 +30,6 @@ import { sessionNotFound, Sessions } from './sessions.service.js';
 import { StreamQuota } from './stream-quota.js';
 
 const ALLOWED_METHODS = 'GET, POST, DELETE, OPTIONS';
-const MAX_BATCH_LENGTH = 20;
 /**
  * The delay after which a client reconnects its standalone stream. It is longer than a restart of the gateway takes,
  * because the Python SDK tries to reconnect only once, and the TypeScript SDK twice.
@@ -73,52 +74,31 @@ export class McpEndpoint implements OnModuleInit {
   /** `project` is the project in the path, if any. */
   handle(request: IncomingMessage, response: ServerResponse, project?: string): void {
     const handler = this.handlers[request.method ?? ''] ?? this.fallbackHandler;
-    const onError = (error: unknown): void =>
-      writeError(request, response, error, undefined, this.modern.eraOf(request.headers));
     try {
       const handled = handler(request, response, project);
-      if (handled instanceof Promise) handled.catch(onError);
+      if (handled instanceof Promise)
+        handled.catch((error: unknown) => this.writeError(request, response, error));
     } catch (error) {
-      onError(error);
+      this.writeError(request, response, error);
     }
   }
 
   @HttpGuards([AuthenticationGuard, ConnectionGuard])
-  async post(request: AuthenticatedRequest, response: ServerResponse, project?: string): Promise<void> {
+  post(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     const source = sourceOf(request, project);
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
-    const body = await this.bodies.read(request);
-    const era = this.modern.eraOf(request.headers);
-    if (body instanceof JsonProblem) {
-      this.metrics.countRefusedJson('client', body.reason);
-      writeError(request, response, bodyError(body), requestIdIn(body), era);
-      return;
-    }
-    if (body.kind === 'array') {
-      this.modern.requireLegacyBatch(body, request.headers);
-      const session = this.sessionOf(request);
-      // A batch may be long. It is read when an iteration of the event loop has time left for input.
-      await inputBudget.runWhenDue(() => undefined);
-      const messages = await runSliced(readBatch(body, session), sliceScheduler.start());
-      await this.receiver.receiveBatch(messages, session, response, source);
-      return;
-    }
-    if (isLongInitialize(body)) {
-      this.metrics.countMemoryLimit('client-profile');
-      writeError(request, response, profileTooLarge(), requestIdIn({ document: body }), era);
-      return;
-    }
-    const message = readMessage(body);
-    // Only a long message has `paramsMembers`. Reading it took time, so it is processed in a later iteration of the
-    // event loop.
-    if ('paramsMembers' in message && message.paramsMembers) await inputBudget.runWhenDue(() => undefined);
-    try {
-      if (!this.modern.receive(message, response, source))
-        await this.receive(message, request, response, source);
-    } catch (error) {
-      writeError(request, response, error, needsResponse(message) ? message.id : undefined, era);
-    }
+    const failed = (error: unknown): void => this.writeError(request, response, error);
+    this.bodies.read(request, {
+      received: (body) => {
+        try {
+          this.receiveBody(body, request, response, source)?.catch(failed);
+        } catch (error) {
+          failed(error);
+        }
+      },
+      failed,
+    });
   }
 
   /** Opens the standalone event stream of a session, or resumes a stream. */
@@ -155,6 +135,73 @@ export class McpEndpoint implements OnModuleInit {
   refuseMethod(_request: IncomingMessage, response: ServerResponse): void {
     response.setHeader('allow', ALLOWED_METHODS);
     throw new GatewayError('method-not-allowed', `Use one of ${ALLOWED_METHODS}`);
+  }
+
+  /** Returns a promise only if the body is long or a batch, or for `initialize`. Most calls need no promise here. */
+  private receiveBody(
+    body: ReadJson,
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    source: RequestSource,
+  ): Promise<void> | undefined {
+    if (body instanceof JsonProblem) {
+      this.metrics.countRefusedJson('client', body.reason);
+      this.writeError(request, response, bodyError(body), requestIdIn(body));
+      return undefined;
+    }
+    if (body.kind === 'array') return this.receiveBatch(body, request, response, source);
+    if (isLongInitialize(body)) {
+      this.metrics.countMemoryLimit('client-profile');
+      this.writeError(request, response, profileTooLarge(), requestIdIn({ document: body }));
+      return undefined;
+    }
+    const message = readMessage(body);
+    // Only a long message has `paramsJson`. Reading it took time, so it is processed in a later iteration of the event loop.
+    return 'paramsJson' in message
+      ? inputBudget.runWhenDue<void>(() => this.receiveMessage(message, request, response, source))
+      : this.receiveMessage(message, request, response, source);
+  }
+
+  private async receiveBatch(
+    body: JsonDocument,
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    source: RequestSource,
+  ): Promise<void> {
+    this.modern.requireLegacyBatch(body, request.headers);
+    const session = this.sessionOf(request);
+    // A batch may be long. It is read when an iteration of the event loop has time left for input.
+    await inputBudget.runWhenDue(() => undefined);
+    const messages = await runSliced(readBatch(body, session), sliceScheduler.start());
+    await this.receiver.receiveBatch(messages, session, response, source);
+  }
+
+  /** Processes one message of either era. Responds with an error if the message is refused. */
+  private receiveMessage(
+    message: Inbound,
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    source: RequestSource,
+  ): Promise<void> | undefined {
+    const refuse = (error: unknown): void =>
+      this.writeError(request, response, error, needsResponse(message) ? message.id : undefined);
+    try {
+      return this.modern.receive(message, response, source)
+        ? undefined
+        : this.receive(message, request, response, source)?.catch(refuse);
+    } catch (error) {
+      refuse(error);
+      return undefined;
+    }
+  }
+
+  private writeError(
+    request: IncomingMessage,
+    response: ServerResponse,
+    error: unknown,
+    id?: RequestId,
+  ): void {
+    writeError(request, response, error, id, this.modern.eraOf(request.headers));
   }
 
   /** Returns a promise only for `initialize`. */
@@ -221,32 +268,3 @@ const retryDelayFor = ({ headers }: IncomingMessage): number | undefined =>
 
 const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';
-
-/** Reads the messages of a batch, one in each step. */
-function* readBatch(body: JsonDocument, session: Session): Steps<Inbound[]> {
-  if (!session.revision.allowsBatches)
-    throw new GatewayError(
-      'invalid-request',
-      `Invalid request: MCP ${session.revision.version} has no batches`,
-    );
-  const elements = yield* body.elementSteps();
-  if (!elements || elements.length === 0 || elements.length > MAX_BATCH_LENGTH)
-    throw new GatewayError(
-      'invalid-request',
-      `Invalid request: a batch has 1 to ${MAX_BATCH_LENGTH} messages`,
-    );
-  const messages: Inbound[] = [];
-  for (const element of elements) {
-    const message = readMessage(element);
-    messages.push(
-      isInitialize(message)
-        ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
-        : message,
-    );
-    yield;
-  }
-  return messages;
-}
-
-const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
-  message.kind === 'request' && message.method === 'initialize';

@@ -64,8 +64,8 @@ export class MessageReceiver {
     const answerCount = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     const exchange = Exchange.ofBatch(response, session, answerCount);
     for (const message of messages) {
-      // Only a long message has `paramsMembers`.
-      if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
+      // Only a long message has `paramsJson`.
+      if ('paramsJson' in message) await inputBudget.runWhenDue(() => undefined);
       if (message.kind === 'request') this.run(message, session, exchange, source);
       else if (message.kind === 'invalid')
         exchange.answer(errorMessage(message.id, JsonRpcError.from(this.invalidRequest(message)).text));
@@ -105,7 +105,7 @@ export class MessageReceiver {
 
   private run(message: RequestMessage, session: Session, exchange: Exchange, source: RequestSource): void {
     const context = contextOf(message, session, exchange, source);
-    void this.runner.run(context, message, source.headers, () => this.begin(context));
+    this.runner.run(context, message, source.headers, () => this.begin(context));
   }
 
   /**

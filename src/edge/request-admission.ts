@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { IterationBudget } from '../lib/slices/iteration-budget.js';
 
@@ -30,20 +30,29 @@ export class RequestAdmission {
    * Calls `begin` at once or in a later iteration. Beyond the pipelining limit, calls `refuse`, which has to close the
    * connection: an error could be sent only after the responses to all earlier requests, which may take long.
    */
-  admit(request: IncomingMessage, response: ServerResponse, begin: () => void, refuse: () => void): void {
+  admit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    begin: RequestListener,
+    refuse: (socket: Socket) => void,
+  ): void {
     const socket = request.socket as ClientSocket;
     // Node parses a piece of input to its end, even if the connection is closed meanwhile.
     if (socket.destroyed) return;
     if (isPipelinedTooFar(socket, response)) {
-      refuse();
+      refuse(socket);
       return;
     }
-    const work = (): void => {
+    if (this.budget.hasTime) {
       this.budget.charge(MIN_REQUEST_MS);
-      // The client may have left meanwhile.
-      if (!socket.destroyed) begin();
-    };
-    if (!this.budget.tryRun(work)) this.budget.runLater(work);
+      this.budget.run(begin, request, response);
+    } else this.budget.runLater(() => this.beginLate(request, response, begin));
+  }
+
+  private beginLate(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
+    this.budget.charge(MIN_REQUEST_MS);
+    // The client may have left meanwhile.
+    if (!request.socket.destroyed) begin(request, response);
   }
 
   /** The response to the latest request on a connection. */

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
-import type { ReadJson } from '../lib/json-text/json-reader.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
-import { readBody } from './http-request.js';
+import { receiveBody, type BodyReceiver } from './http-request-body.js';
 import { MemoryClaims, REQUEST_BODIES } from './memory-claims.js';
 
 /** Reads the bodies of MCP requests, and limits the memory of bodies that are being received. */
@@ -16,9 +15,10 @@ export class RequestBodies {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Resolves with the JSON or its problem. Rejects if the client disconnects, or if a memory limit is reached. */
-  read(request: AuthenticatedRequest): Promise<ReadJson> {
-    return readBody(request, this.limits.requestBytes, (bytes) => this.claim(request.quotaKey, bytes));
+  /** Reads the body as JSON. Fails if the client disconnects, or if a memory limit is reached. */
+  read(request: AuthenticatedRequest, receiver: BodyReceiver): void {
+    const claim = (bytes: number): (() => void) => this.claim(request.quotaKey, bytes);
+    receiveBody(request, this.limits.requestBytes, receiver, claim);
   }
 
   private claim(quotaKey: string, bytes: number): () => void {

@@ -46,21 +46,21 @@ export class RequestRunner {
 
   /**
    * Runs one request. `claim` counts the request against limits. It throws if a limit is reached, and otherwise returns
-   * the function that ends the counting. `run` never rejects.
+   * the function that ends the counting. The handler and the response continue after `run` has returned.
    */
-  async run(
+  run(
     request: AnswerableRequest,
     message: RequestMessage,
     headers: HttpHeaders,
     claim: () => () => void,
-  ): Promise<void> {
+  ): void {
     let release: () => void;
     let releaseParams: (() => void) | undefined;
     try {
       const limitError = request.limitError();
       if (limitError) throw limitError;
-      // Only long params have `paramsMembers`.
-      if (message.paramsMembers)
+      // Only long params have `paramsJson`.
+      if (message.paramsJson)
         releaseParams = this.longParams.claim(request.quotaKey, message.paramsText!.length);
       release = claim();
     } catch (error) {
@@ -70,16 +70,27 @@ export class RequestRunner {
     }
     if (this.tracing.isOn)
       request.span = this.tracing.startServerSpan(tracedMethod(message, request), message.params, headers);
-    try {
-      const result = await this.dispatch(request, message.params);
-      const responding = this.respond(request, result);
-      if (responding) await responding;
-    } catch (error) {
-      this.respondWithError(request, error);
-    } finally {
+    const end = (): void => {
       release();
       releaseParams?.();
-    }
+    };
+    const fail = (error: unknown): void => {
+      try {
+        this.respondWithError(request, error);
+      } finally {
+        end();
+      }
+    };
+    const succeed = (result: unknown): void => {
+      try {
+        const responding = this.respond(request, result);
+        if (responding) responding.then(end, fail);
+        else end();
+      } catch (error) {
+        fail(error);
+      }
+    };
+    this.dispatch(request, message.params).then(succeed, fail);
   }
 
   dispatch(request: McpContext, params: Params | undefined): Promise<unknown> {

@@ -27,47 +27,56 @@ export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   keepAlive(quietMs: number): void;
 }
 
-/** The requests of one session that are in flight, by the ids that the client has assigned. */
+/**
+ * The requests of one session that are in flight. Most sessions have few, so they are in an array: a Map would allocate a
+ * new table after every few requests.
+ */
 export class RunningRequests {
-  private readonly byId = new Map<RequestId, RunningRequest>();
+  private readonly requests: RunningRequest[] = [];
 
   constructor(private readonly limit: number) {}
 
   get size(): number {
-    return this.byId.size;
+    return this.requests.length;
   }
 
   get latest(): RunningRequest | undefined {
-    return [...this.byId.values()].at(-1);
+    return this.requests.at(-1);
   }
 
   /** Throws if a request with the same id is in flight, or if the limit is reached. */
   add(request: RunningRequest): void {
     const id = request.requestId!;
-    if (this.byId.has(id))
+    if (this.find(id))
       throw new GatewayError('invalid-request', `A request with the id ${JSON.stringify(id)} is in flight`);
-    if (this.byId.size >= this.limit)
+    if (this.size >= this.limit)
       throw limitExceeded(`${this.limit} requests are in flight in this session`, this.limit);
-    this.byId.set(id, request);
+    this.requests.push(request);
   }
 
   delete(request: RunningRequest): void {
-    this.byId.delete(request.requestId!);
+    const index = this.requests.indexOf(request);
+    if (index !== -1) this.requests.splice(index, 1);
   }
 
   abort(id: RequestId): void {
-    this.byId.get(id)?.abort();
+    this.find(id)?.abort();
   }
 
   abortAll(): void {
-    for (const request of this.byId.values()) request.abort();
+    for (const request of this.requests.slice()) request.abort();
   }
 
   get all(): Iterable<RunningRequest> {
-    return this.byId.values();
+    return this.requests;
   }
 
   keepAlive(quietMs: number): void {
-    for (const request of this.byId.values()) request.keepAlive(quietMs);
+    for (const request of this.requests.slice()) request.keepAlive(quietMs);
+  }
+
+  /** The request to which the client has assigned this id. */
+  private find(id: RequestId): RunningRequest | undefined {
+    return this.requests.find(({ requestId }) => requestId === id);
   }
 }

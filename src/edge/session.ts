@@ -96,12 +96,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     this.lastActiveAt = performance.now() - idleMs;
     this.requestsToClient = new RequestsToClient(limits.streamQueue, () => this.capabilities);
     this.requests = new RunningRequests(limits.inFlightPerSession);
-    this.unread = new UnreadResponses(
-      limits,
-      () => this.quotaKey,
-      unreadByPrincipal,
-      () => observer?.countStreamEnd('stuck'),
-    );
+    this.unread = new UnreadResponses(limits, this, unreadByPrincipal, observer);
     this.streams = new SessionStreams(limits, observer, this.unread);
     this.standalone = this.streams.standalone;
   }

@@ -30,7 +30,12 @@ async function openConnection(): Promise<{ socket: Socket; response: ServerRespo
 async function unreadResponse(limits: Partial<typeof LIMITS> = {}, onStuck?: () => void) {
   const connection = await openConnection();
   const byPrincipal = new UnreadByPrincipal();
-  const unread = new UnreadResponses({ ...LIMITS, ...limits }, () => 'p', byPrincipal, onStuck);
+  const unread = new UnreadResponses(
+    { ...LIMITS, ...limits },
+    { quotaKey: 'p' },
+    byPrincipal,
+    onStuck && { countStreamEnd: onStuck },
+  );
   connection.response.end(LARGE);
   unread.watch(connection.response);
   return { ...connection, unread, byPrincipal };
@@ -55,7 +60,7 @@ describe('UnreadResponses', () => {
     const { response } = await openConnection();
     const byPrincipal = new UnreadByPrincipal();
     response.end('short');
-    new UnreadResponses(LIMITS, () => 'p', byPrincipal).watch(response);
+    new UnreadResponses(LIMITS, { quotaKey: 'p' }, byPrincipal).watch(response);
     expect(byPrincipal.of('p')).toBe(0);
     expect(response.listenerCount('timeout')).toBe(0);
   });
@@ -95,7 +100,7 @@ describe('UnreadResponses', () => {
   it('limits the bytes of all sessions of one principal', () => {
     const byPrincipal = new UnreadByPrincipal();
     const [one, other, foreign] = ['p', 'p', 'q'].map(
-      (principal) => new UnreadResponses(LIMITS, () => principal, byPrincipal),
+      (quotaKey) => new UnreadResponses(LIMITS, { quotaKey }, byPrincipal),
     );
     one!.add(800);
     other!.add(700);

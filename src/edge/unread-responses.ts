@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { MemoryLimitError } from '../core/memory-limits.js';
+import type { StreamObserver } from './event-stream.js';
 
 /** After a session is closed, its client is disconnected if it reads nothing for this time. */
 const CLOSED_STUCK_MS = 1000;
@@ -39,20 +40,20 @@ export class UnreadResponses {
   constructor(
     private readonly limits: UnreadLimits,
     /**
-     * The key under which limits per principal count the bytes. It must not change while there are unread bytes, because
+     * Has the key under which limits per principal count the bytes. The key must not change while there are unread bytes, because
      * bytes are subtracted under the key under which they were added.
      */
-    private readonly quotaKey: () => string,
+    private readonly client: { readonly quotaKey: string },
     private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),
-    /** Called when a client is disconnected because it reads nothing. */
-    private readonly onStuck: () => void = () => {},
+    /** Counts clients that are disconnected because they read nothing. */
+    private readonly observer?: Pick<StreamObserver, 'countStreamEnd'>,
   ) {}
 
   /** While a limit is reached: the error that the client gets instead of a result. Otherwise undefined. */
   limitError(): MemoryLimitError | undefined {
     const { unreadBytesPerSession, unreadBytesPerPrincipal } = this.limits;
     if (this.bytes >= unreadBytesPerSession) return unreadError('this session', unreadBytesPerSession);
-    return this.byPrincipal.of(this.quotaKey()) >= unreadBytesPerPrincipal
+    return this.byPrincipal.of(this.client.quotaKey) >= unreadBytesPerPrincipal
       ? unreadError('sessions of this principal', unreadBytesPerPrincipal)
       : undefined;
   }
@@ -61,7 +62,7 @@ export class UnreadResponses {
   add(bytes: number): void {
     if (this.isClosed || bytes === 0) return;
     this.bytes += bytes;
-    this.byPrincipal.add(this.quotaKey(), bytes);
+    this.byPrincipal.add(this.client.quotaKey, bytes);
   }
 
   /**
@@ -75,7 +76,7 @@ export class UnreadResponses {
     const responses = (this.responses ??= new Set());
     responses.add(response);
     response.setTimeout(this.isClosed ? CLOSED_STUCK_MS : this.limits.streamStuckMs, () => {
-      this.onStuck();
+      this.observer?.countStreamEnd('stuck');
       response.destroy();
     });
     response.once('close', () => {

@@ -4,7 +4,7 @@ import { MemoryLimitError } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { memberText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
-import type { Params } from './json-rpc.js';
+import type { Inbound, Params } from './json-rpc.js';
 
 /** Maximum size of `capabilities` and `clientInfo` together. They stay in memory until the session or the request ends. */
 export const MAX_PROFILE_BYTES = 16_384;
@@ -22,6 +22,9 @@ export interface ClientProfile {
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
 }
+
+export const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
+  message.kind === 'request' && message.method === 'initialize';
 
 /** Whether the message is an `initialize` whose params are too long to be read. Checked before the params are decoded. */
 export const isLongInitialize = (message: JsonDocument): boolean =>

@@ -105,17 +105,19 @@ export function withoutEnvelope(
   members: readonly Member[] = membersOf(params),
 ): string {
   const tokenMember = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
-  const memberTexts: string[] = [];
+  let text = '';
   for (const { key, keyStart, start, end } of members) {
     if (INPUT_MEMBERS.has(key)) continue;
-    if (key !== '_meta' || params[start] !== '{') {
-      memberTexts.push(params.slice(keyStart, end));
-      continue;
+    let member = '';
+    if (key !== '_meta' || params[start] !== '{') member = params.slice(keyStart, end);
+    else {
+      const meta = nextHopMeta(tokenMember, params.slice(start, end));
+      if (meta === '{}') continue;
+      member = params.slice(keyStart, start) + meta;
     }
-    const meta = nextHopMeta(tokenMember, params.slice(start, end));
-    if (meta !== '{}') memberTexts.push(params.slice(keyStart, start) + meta);
+    text += text === '' ? member : `,${member}`;
   }
-  return `{${memberTexts.join(',')}}`;
+  return `{${text}}`;
 }
 
 /** The envelope of a request to a server. */
@@ -172,7 +174,8 @@ export function withEnvelope(
 }
 
 /** Members of results that only the 2026 era has. */
-const MODERN_RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 'cacheScope']);
+const MODERN_RESULT_KEYS = ['resultType', 'ttlMs', 'cacheScope'] as const;
+const MODERN_RESULT_KEY_SET: ReadonlySet<string> = new Set(MODERN_RESULT_KEYS);
 
 /**
  * The result of a server of 2025 for a client of 2026, without the members that only the 2026 era defines. A server of 2025 may
@@ -181,7 +184,7 @@ const MODERN_RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 
 export function withoutModernMembers(result: JsonText): JsonText {
   for (const key of MODERN_RESULT_KEYS)
     if (result.mayHaveMember(key) && result.firstCharacterOf(key) !== undefined)
-      return result.without(MODERN_RESULT_KEYS);
+      return result.without(MODERN_RESULT_KEY_SET);
   return result;
 }
 
@@ -241,16 +244,14 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
 
 /** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
 const nextHopMeta = (newMembers: string, meta: string): string =>
-  prepend(newMembers, withoutHopMembers(meta));
+  prepend(newMembers, metasWithoutHopMembers.get(meta));
 
 /** Caches `_meta` without the members of one hop. A client usually sends the same `_meta` in all of its requests. */
 const metasWithoutHopMembers = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), {
   texts: 256,
   length: 2048,
+  stores: (meta) => !differsInEachRequest(meta),
 });
-
-const withoutHopMembers = (meta: string): string =>
-  differsInEachRequest(meta) ? withoutMembers(meta, HOP_KEYS) : metasWithoutHopMembers.get(meta);
 
 const differsInEachRequest = (meta: string): boolean =>
   meta.includes('"progressToken"') || meta.includes('"traceparent"');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonReader } from '../lib/json-text/json-reader.js';
-import { JsonText } from '../lib/json-text/json-text.js';
+import { JsonText, membersOf } from '../lib/json-text/json-text.js';
 import {
   errorMessage,
   isRequestId,
@@ -35,6 +35,7 @@ describe('readMessage', () => {
       method: 'tools/call',
       params: { n: 1 },
       paramsText: '{ "n" : 1.0 }',
+      paramsMembers: [{ key: 'n', keyStart: 2, start: 8, end: 11 }],
     });
   });
 
@@ -94,6 +95,7 @@ describe('readMessage', () => {
       method: 'b',
       params: { b: 2 },
       paramsText: '{"b":2}',
+      paramsMembers: [{ key: 'b', keyStart: 1, start: 5, end: 6 }],
     });
   });
 
@@ -171,6 +173,23 @@ describe('readMessage', () => {
   });
 });
 
+/** Params with so many members. */
+const paramsOf = (count: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, { n }])));
+const readParams = (params: string): Inbound =>
+  read(`{"jsonrpc":"2.0","id":1,"params":{},"method":"a", "params": ${params}}`);
+
+describe('readMessage of short params', () => {
+  it('has the positions of the members in the text of the params', () => {
+    const params = paramsOf(32);
+    expect(readParams(params)).toMatchObject({ paramsText: params, paramsMembers: membersOf(params) });
+  });
+
+  it('does not keep the positions of many members', () => {
+    expect(readParams(paramsOf(33))).toMatchObject({ paramsMembers: undefined });
+  });
+});
+
 describe('readMessage of a long text', () => {
   it.each([40_000, 2_000_000])('refuses an id of %i characters like a shorter one', (length) => {
     const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 4_000_000 });
@@ -234,6 +253,7 @@ describe('a written message', () => {
           method,
           params: plain,
           paramsText: text,
+          paramsMembers: membersOf(text),
         });
         expect(read(notificationMessage(method, text))).toMatchObject({ kind: 'notification', method });
         expect(read(resultMessage(given, new JsonText(text)))).toMatchObject({

@@ -11,8 +11,8 @@ export type Params = Readonly<Record<string, unknown>>;
 interface InboundParams {
   readonly params: Params | undefined;
   readonly paramsText: string | undefined;
-  /** The positions of the members in `paramsText`. Present for long params only, so that they need not be found again. */
-  readonly paramsMembers?: readonly Member[];
+  /** The positions of the members in `paramsText`, so that they need not be found again. Absent if there are many. */
+  readonly paramsMembers?: readonly Member[] | undefined;
   /** Present for long params only: their bytes, which the first access to `paramsText` or `paramsMembers` decodes. */
   readonly paramsJson?: JsonText;
 }
@@ -61,14 +61,23 @@ export function readMessage(document: JsonDocument): Inbound {
   if (method === undefined) return readResponse(message, document);
   if (typeof method !== 'string') return invalid(validId, 'method must be a string');
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
-  const paramsJson = params && document.member('params');
+  const paramsJson = params && document.indexedMember('params');
   if (paramsJson && isTooWide(paramsJson)) return invalid(validId, TOO_WIDE);
   if (id !== undefined && validId === undefined) return invalidId(id, document);
   if (paramsJson?.isLongObject) return longMessage(validId, method, params, paramsJson);
   const paramsText = paramsJson?.text;
   if (validId === undefined) return { kind: 'notification', method, params, paramsText };
-  return { kind: 'request', id: validId, method, params, paramsText };
+  const paramsMembers = keptMembersOf(paramsJson);
+  return { kind: 'request', id: validId, method, params, paramsText, paramsMembers };
 }
+
+/** The members of short params. They stay in memory with the request, and many of them would take more than the text. */
+function keptMembersOf(params: JsonText | undefined): readonly Member[] | undefined {
+  const members = params?.members;
+  return members && members.length <= MAX_KEPT_MEMBERS ? members : undefined;
+}
+
+const MAX_KEPT_MEMBERS = 32;
 
 /** A request or notification with long params, which are decoded only if they are read as text. */
 function longMessage(

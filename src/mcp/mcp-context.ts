@@ -141,7 +141,7 @@ export interface McpContext extends Caller {
   server?: string | undefined;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
-  /** The positions of the members of long params. */
+  /** The positions of the members in `paramsText`. */
   readonly paramsMembers?: readonly Member[] | undefined;
   /** The HTTP headers, some of which repeat arguments of a tool. Absent in revisions that have no such headers. */
   readonly argumentHeaders?: HttpHeaders | undefined;

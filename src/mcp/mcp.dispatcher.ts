@@ -34,19 +34,22 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   }
 
   /** Runs guards, handler and filter of one request method. Rejects only with a JsonRpcError. */
-  async dispatchRequest(context: McpContext, params: Params | undefined): Promise<unknown> {
+  dispatchRequest(context: McpContext, params: Params | undefined): Promise<unknown> {
     const { method, revision } = context;
     const handler = revision.methods.has(method) ? this.messageHandlers.get(method) : undefined;
-    if (!handler || handler.isEventHandler) throw revision.errorOf(unknownMethod(method));
-    const result: unknown = await handler(params, context);
-    return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+    return handler && !handler.isEventHandler
+      ? handler(params, context).then(valueOf)
+      : Promise.reject(revision.errorOf(unknownMethod(method)));
   }
 
   /** A notification without a handler is ignored, as JSON-RPC requires. */
   async dispatchNotification(context: McpContext, params: Params | undefined): Promise<void> {
     const handler = this.messageHandlers.get(context.method);
     if (!handler?.isEventHandler) return;
-    const result: unknown = await handler(params, context);
-    if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+    await handler(params, context).then(valueOf);
   }
 }
+
+/** The value of what a handler of Nest resolves with: its result or, for an error of a filter, an Observable. */
+const valueOf = (result: unknown): unknown =>
+  isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;

@@ -8,6 +8,7 @@ import { Projects } from './projects.service.js';
 
 /** Members of `_meta` in which a request can name its project. */
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
+const NO_PROJECTS: readonly string[] = [];
 
 /**
  * Requests with these methods wait until servers with `isolation: session` have listed over the caller's own links.
@@ -29,9 +30,11 @@ export class ProjectGuard implements CanActivate {
     if (execution.getType() !== 'rpc') return true;
     const rpc = execution.switchToRpc();
     const context = rpc.getContext<McpContext>();
-    const namedProjects = [...context.namedProjects, ...projectsIn(rpc.getData<Params | undefined>())];
-    const [project] = namedProjects;
-    if (namedProjects.some((other) => other !== project))
+    const named = context.namedProjects;
+    const namedInMeta = projectsIn(rpc.getData<Params | undefined>());
+    const project = named[0] ?? namedInMeta[0];
+    const isOther = (name: string): boolean => name !== project;
+    if (named.some(isOther) || namedInMeta.some(isOther))
       throw new GatewayError(
         'invalid-params',
         'The path, header, session and _meta must name the same project',
@@ -49,13 +52,16 @@ export class ProjectGuard implements CanActivate {
 }
 
 /** The projects that `_meta` names. Throws for a value that is not a string. */
-function projectsIn(params: Params | undefined): string[] {
+function projectsIn(params: Params | undefined): readonly string[] {
   const meta = params?.['_meta'];
-  if (!isJsonObject(meta)) return [];
-  return META_KEYS.filter((key) => meta[key] !== undefined).map((key) => {
+  if (!isJsonObject(meta)) return NO_PROJECTS;
+  let projects = NO_PROJECTS;
+  for (const key of META_KEYS) {
     const project = meta[key];
+    if (project === undefined) continue;
     if (typeof project !== 'string')
       throw new GatewayError('invalid-params', `_meta.${key} must be a string`);
-    return project;
-  });
+    projects = [...projects, project];
+  }
+  return projects;
 }

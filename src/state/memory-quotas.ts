@@ -6,8 +6,7 @@ export class MemoryQuotas extends Quotas {
   private readonly counts = new Map<string, number>();
 
   override claim(counters: readonly QuotaCounter[]): QuotaCounter | undefined {
-    const exhausted = counters.find(({ key, limit }) => this.count(key) >= limit);
-    if (exhausted) return exhausted;
+    for (const counter of counters) if (this.count(counter.key) >= counter.limit) return counter;
     for (const { key } of counters) this.counts.set(key, this.count(key) + 1);
     return undefined;
   }

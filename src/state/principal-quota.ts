@@ -29,9 +29,10 @@ export class PrincipalQuota {
 
   /** False when the principal has reached the limit. Every successful claim is released once. */
   claim(quotaKey: string): boolean {
-    const counter = this.counterOf(quotaKey);
+    const cachedCounter = this.counters.get(quotaKey);
+    const counter = cachedCounter ?? this.counterOf(quotaKey);
     if (this.quotas.claim(counter) !== undefined) return false;
-    this.counters.set(quotaKey, counter);
+    if (!cachedCounter) this.counters.set(quotaKey, counter);
     return true;
   }
 

@@ -64,46 +64,76 @@ export class ToolsController {
     return this.metaTools.call(ownName, params?.['arguments'], context);
   }
 
-  private async forward(
+  private forward(
     tool: CatalogEntry,
     params: Params | undefined,
     context: McpContext,
     attempt: 'first' | 'last' = 'first',
   ): Promise<JsonText> {
-    const { server, ownName, definition } = tool;
-    context.server = server;
-    if (attempt === 'first') requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
+    context.server = tool.server;
+    if (attempt === 'first')
+      requireParamHeaders(tool.definition.paramHeaders, params, context.argumentHeaders);
+    const fail = (error: unknown): Promise<JsonText> => this.failed(error, tool, params, context, attempt);
     try {
-      const backend = this.backends.get(server);
-      const text = withoutTask(params, context.paramsText);
-      // The positions of the members are valid only if the text has not changed.
-      const members = text === context.paramsText ? context.paramsMembers : undefined;
-      const answer = await backend.call({
-        method: 'tools/call',
-        ...ownParams(text, 'name', ownName, members),
-        caller: context,
-        target: ownName,
-        paramHeaders: definition.paramHeaders,
-        exclusive: backend.config.tools.exclusive.includes(ownName),
-      });
-      const result =
-        context.revision.era === '2025' ? withObjectOutput(answer, definition.wrapsOutput === true) : answer;
-      const publicResult = mayMentionResources(result)
-        ? await runSliced(
-            withPublicLinks(result, this.registry.links.publicUrisFor(server, context.scope)),
-            sliceScheduler.start(),
-          )
-        : result;
+      return this.send(tool, params, context)
+        .then((answer) => this.publicResultOf(answer, tool, context))
+        .catch(fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** Sends the call to the server of the tool. Resolves with the result as the server wrote it. */
+  private send(
+    { server, ownName, definition }: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+  ): Promise<JsonText> {
+    const backend = this.backends.get(server);
+    const text = withoutTask(params, context.paramsText);
+    // The positions of the members are valid only if the text has not changed.
+    const members = text === context.paramsText ? context.paramsMembers : undefined;
+    return backend.call({
+      method: 'tools/call',
+      ...ownParams(text, 'name', ownName, members),
+      caller: context,
+      target: ownName,
+      paramHeaders: definition.paramHeaders,
+      exclusive: backend.config.tools.exclusive.includes(ownName),
+    });
+  }
+
+  /** The result for the client, counted. Returns a promise only if the result may have URIs to replace. */
+  private publicResultOf(
+    answer: JsonText,
+    { server, definition }: CatalogEntry,
+    context: McpContext,
+  ): JsonText | Promise<JsonText> {
+    const result =
+      context.revision.era === '2025' ? withObjectOutput(answer, definition.wrapsOutput === true) : answer;
+    const count = (publicResult: JsonText): JsonText => {
       this.metrics.countToolCall(server, outcomeOfResult(result));
       return publicResult;
-    } catch (error) {
-      if (attempt === 'first' && hasRefusedHeaders(error)) {
-        const relisted = await this.listedAgain(tool, params, context);
-        if (relisted) return this.forward(relisted, params, context, 'last');
-      }
-      this.metrics.countToolCall(server, outcomeOfFailure(error));
-      return this.registry.links.throwPublicError(error, server, context.scope);
+    };
+    if (!mayMentionResources(result)) return count(result);
+    const publicUris = this.registry.links.publicUrisFor(server, context.scope);
+    return runSliced(withPublicLinks(result, publicUris), sliceScheduler.start()).then(count);
+  }
+
+  /** Calls the tool again if the server has refused the headers and lists the tool anew. Otherwise throws the error for the client. */
+  private async failed(
+    error: unknown,
+    tool: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+    attempt: 'first' | 'last',
+  ): Promise<JsonText> {
+    if (attempt === 'first' && hasRefusedHeaders(error)) {
+      const relisted = await this.listedAgain(tool, params, context);
+      if (relisted) return this.forward(relisted, params, context, 'last');
     }
+    this.metrics.countToolCall(tool.server, outcomeOfFailure(error));
+    return this.registry.links.throwPublicError(error, tool.server, context.scope);
   }
 
   /** The tool as its server lists it now: its input schema says which headers a call needs. Undefined if it is not listed. */

@@ -8,7 +8,13 @@ import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
-import type { InboundGate, LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
+import type {
+  InboundGate,
+  LinkTransport,
+  MessageExtra,
+  StreamState,
+  TransportError,
+} from '../link/transport.js';
 import { LargeResponses } from './large-responses.js';
 import type { Egress, ForwardProxy } from './egress.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
@@ -128,6 +134,18 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
 
   abstract sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
+  sendRequestText(
+    text: string,
+    requestId: RequestId,
+    headers: string | undefined,
+    onFailure: (error: Error) => void,
+  ): void {
+    this.startPost(text, requestId, headers, (error) => {
+      // Deferred, because the caller may be in the middle of another change: a failure may end the link.
+      if (error) queueMicrotask(() => onFailure(error));
+    });
+  }
+
   abandon(requestId: RequestId): void {
     for (const post of this.posts) if (post.requestId === requestId) post.succeed();
   }
@@ -138,11 +156,27 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
 
   /** Posts a message; `requestId` is its id if it is a request. Settles as the `PendingPost` of the message does. */
   protected post(text: string, requestId: RequestId | undefined, headers?: string): Promise<void> {
-    if (this.isClosed) return Promise.reject(transportClosed());
-    const post = new PendingPost(this, this.posts.nextId(), text, requestId, headers);
+    return new Promise((resolve, reject) => {
+      this.startPost(text, requestId, headers, (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  private startPost(
+    text: string,
+    requestId: RequestId | undefined,
+    headers: string | undefined,
+    onSettled: (error?: TransportError) => void,
+  ): void {
+    if (this.isClosed) {
+      onSettled(transportClosed());
+      return;
+    }
+    const post = new PendingPost(this, this.posts.nextId(), text, requestId, headers, onSettled);
     this.posts.add(post);
     this.postClient.send(post);
-    return post.settled;
   }
 
   protected get isClosed(): boolean {

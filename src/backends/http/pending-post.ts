@@ -52,19 +52,13 @@ export interface PostOwner extends GetClient {
 /** How the body of the response is read. `discard`: the body is not needed, because the head decided the outcome. */
 type BodyKind = 'json' | 'events' | 'error' | 'discard';
 
-/**
- * The POST of one message and its HTTP response. For a notification or a response, `settled` resolves when the server has
- * accepted it. For a request, it resolves when the JSON-RPC response was delivered, or, if that comes on another stream, when
- * the server has accepted the request.
- */
+/** The POST of one message and its HTTP response. */
 export class PendingPost implements PostRequest {
-  readonly settled: Promise<void>;
   readonly head: string;
   connection: HttpConnection | undefined;
   /** A time of `performance.now()`. Infinite while a request waits for its response, because the link watches that timeout. */
   deadline = Infinity;
-  private resolve!: () => void;
-  private reject!: (error: TransportError) => void;
+  private isSettled = false;
   private isOver = false;
   private bodyKind: BodyKind | undefined;
   private contentLength: ResponseHead['bodyLength'] = 0;
@@ -92,30 +86,32 @@ export class PendingPost implements PostRequest {
     readonly body: string,
     readonly requestId: RequestId | undefined,
     /** Lines of further headers. */
-    headers?: string,
+    headers: string | undefined,
+    /**
+     * Called once: with an error, or without one when the server has accepted a notification or a response. For a request,
+     * called when the JSON-RPC response was delivered or, if that comes on another stream, when the server has accepted the
+     * request.
+     */
+    private readonly onSettled: (error?: TransportError) => void,
   ) {
     this.head = headers === undefined ? owner.postHead : owner.postHead + headers;
     this.hadSession = owner.sessionId !== undefined;
-    this.settled = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
     if (requestId === undefined) this.setDeadline(owner.acceptTimeoutMs);
   }
 
   succeed(): void {
-    this.resolve();
+    this.settle();
     this.finish();
   }
 
   fail(error: TransportError): void {
-    this.reject(error);
+    this.settle(error);
     this.finish();
   }
 
   /** See `SseRequest`. */
   awaitStreamEnd(): void {
-    this.resolve();
+    this.settle();
     this.setDeadline(STREAM_END_TIMEOUT_MS);
   }
 
@@ -159,13 +155,19 @@ export class PendingPost implements PostRequest {
       this.limitSize(this.events?.heldBytes ?? 0);
       return;
     }
+    if (
+      bytes.length === this.contentLength &&
+      bytes.length <= MAX_EAGER_LENGTH &&
+      this.bodyKind !== 'discard'
+    ) {
+      this.document = this.owner.jsonReader.read(bytes);
+      return;
+    }
     this.deadline = performance.now() + this.owner.bodyIdleMs;
     if (this.bodyKind === 'discard') {
       this.discardedBytes += bytes.length;
       if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
-    } else if (bytes.length === this.contentLength && bytes.length <= MAX_EAGER_LENGTH)
-      this.document = this.owner.jsonReader.read(bytes);
-    else {
+    } else {
       this.collect(Buffer.from(bytes));
       this.limitSize(this.reader?.length ?? 0);
     }
@@ -268,8 +270,7 @@ export class PendingPost implements PostRequest {
 
   /** Settles the POST and discards the body. An event stream may never end, so its connection is closed. */
   private discard({ headers }: ResponseHead, error?: TransportError): void {
-    if (error) this.reject(error);
-    else this.resolve();
+    this.settle(error);
     this.bodyKind = 'discard';
     if (mediaTypeOf(headers) === 'text/event-stream') this.finish();
   }
@@ -279,6 +280,12 @@ export class PendingPost implements PostRequest {
     if (error && !isErrorResponse(body, this.requestId)) this.fail(error);
     else if (this.deliver(body)) this.succeed();
     else this.fail(error ?? brokenError('the HTTP response does not contain the JSON-RPC response'));
+  }
+
+  private settle(error?: TransportError): void {
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.onSettled(error);
   }
 
   private setDeadline(ms: number): void {

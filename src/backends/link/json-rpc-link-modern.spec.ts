@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeClient } from '../../../test/kit/fake-client.js';
 import { FakeTransport, LINK_OPTIONS, type Sent } from '../../../test/kit/fake-transport.js';
 import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.js';
+import { until } from '../../../test/kit/until.js';
 import type { RemoteError } from '../../core/errors.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { JsonRpcLink } from './json-rpc-link.js';
@@ -153,9 +154,10 @@ describe('a link of the 2026 era', () => {
     report(sent.id, 1);
     report(sent.id, 2);
     transport.answer(sent.id, required);
-    await flushPromises();
+    // Results that require input are processed in slices, which may take several iterations of the event loop.
+    await until('the client is asked', () => caller.requests.length === 1);
     caller.requests[0]!.answer({ roots: [] });
-    await flushPromises();
+    await until('the request is repeated', () => transport.sent.at(-1)!.id !== sent.id);
     const { id } = transport.sent.at(-1)!;
     report(sent.id, 3);
     report(id, 1);

@@ -197,13 +197,18 @@ export class JsonRpcLink implements ExpirableLink {
       const pending = this.pending.add(request, resolve, reject);
       const { id } = pending;
       const text = requestMessage(id, request.method, protocol.paramsOf(pending));
-      this.transport.sendText(text, id, protocol.headersOf(request)).catch((cause: Error) => {
-        const error = toTransportError(cause);
-        this.countUnread(error);
-        this.pending.fail(id, error);
-        this.monitor.sendFailed(error);
-      });
+      const headers = protocol.headersOf(request);
+      const onFailure = (cause: Error): void => this.sendFailed(id, toTransportError(cause));
+      if (this.transport.sendRequestText) this.transport.sendRequestText(text, id, headers, onFailure);
+      else this.transport.sendText(text, id, headers).catch(onFailure);
     });
+
+  /** Rejects a request that could not be sent, or whose response cannot be read. */
+  private sendFailed(id: number, error: TransportError): void {
+    this.countUnread(error);
+    this.pending.fail(id, error);
+    this.monitor.sendFailed(error);
+  }
 
   get received(): number {
     return this.monitor.received;

@@ -12,19 +12,17 @@ const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
  * Makes a request of a client of 2026 at a server of 2025. Such a server issues no `requestState`. If it responds with an error
  * that requires the user to open URLs, the client gets a result `input_required` in place of the error.
  */
-export async function requestForModernCaller(
+export function requestForModernCaller(
   request: LinkRequest,
   caller: Caller,
   send: (request: LinkRequest) => Promise<JsonText>,
 ): Promise<JsonText> {
   const state = stateIn(request);
-  if (state !== undefined) throw unknownState(state);
-  try {
-    return withoutModernMembers(await send(request));
-  } catch (error) {
+  if (state !== undefined) return Promise.reject(unknownState(state));
+  return send(request).then(withoutModernMembers, (error: unknown) => {
     if (error instanceof RemoteError) return inputFor(error, caller, request.params);
     throw error;
-  }
+  });
 }
 
 /**

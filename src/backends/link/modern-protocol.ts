@@ -6,7 +6,7 @@ import { capabilitiesMember, envelopeMembers, identityMembers, withEnvelope } fr
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
-import { resultKindOf, resultTypeIn } from '../../mcp/result-kind.js';
+import { resultKindOf, resultTypeIn, type ResultKind } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { withPublicInput } from './public-input.js';
@@ -49,11 +49,24 @@ export class ModernProtocol implements LinkProtocol {
     this.gatewayMembers = envelopeMembers(clientInfo, options.capabilities);
   }
 
-  async request(request: LinkRequest, send: SendRequest): Promise<JsonText> {
+  request(request: LinkRequest, send: SendRequest): Promise<JsonText> {
+    return send(request).then(
+      (result) => {
+        const kind = resultKindOf(result);
+        return kind === 'complete' ? result : this.handleIncomplete(result, kind, request, send);
+      },
+      (error: unknown) => this.handleFailure(request, error),
+    );
+  }
+
+  /** Handles a result that requires input, or has an unknown type. */
+  private async handleIncomplete(
+    result: JsonText,
+    kind: Exclude<ResultKind, 'complete'>,
+    request: LinkRequest,
+    send: SendRequest,
+  ): Promise<JsonText> {
     try {
-      const result = await send(request);
-      const kind = resultKindOf(result);
-      if (kind === 'complete') return result;
       const { caller } = request;
       if (kind === 'input_required' && caller?.revision.era === '2026')
         return await this.forwardInput(result);
@@ -64,13 +77,17 @@ export class ModernProtocol implements LinkProtocol {
       onInput?.('answered');
       return complete;
     } catch (error) {
-      if (error instanceof InputError) {
-        this.options.onInput?.('failed');
-        return failureOf(request, error.message);
-      }
-      if (error instanceof RemoteError) return this.handleError(request, error);
-      throw error;
+      return this.handleFailure(request, error);
     }
+  }
+
+  private handleFailure(request: LinkRequest, error: unknown): JsonText {
+    if (error instanceof InputError) {
+      this.options.onInput?.('failed');
+      return failureOf(request, error.message);
+    }
+    if (error instanceof RemoteError) return this.handleError(request, error);
+    throw error;
   }
 
   paramsOf({ id, request, clientToken, paramsMembers }: PendingRequest): string {

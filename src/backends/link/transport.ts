@@ -55,6 +55,17 @@ export interface LinkTransport extends Transport {
    */
   sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
+  /**
+   * Sends one request like `sendText`, and calls `onFailure` where `sendText` would reject. A call then needs no promise for
+   * the message beside the one for its result. The link uses `sendText` if the transport does not have this function.
+   */
+  sendRequestText?(
+    text: string,
+    requestId: RequestId,
+    headers: string | undefined,
+    onFailure: (error: Error) => void,
+  ): void;
+
   /** Sets the revision that all later messages declare. They declare none if it is undefined. */
   setProtocolVersion?: ((version: string | undefined) => void) | undefined;
 

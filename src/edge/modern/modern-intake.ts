@@ -73,7 +73,7 @@ export class ModernIntake {
     requireNameHeader(message.method, message.params, source.headers);
     const request = new ModernRequest(message, envelope, source, response, this.services);
     if (!this.resume(request, message))
-      void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
+      this.runner.run(request, message, source.headers, () => this.requests.begin(request));
   }
 
   /** If the request answers the questions of a parked call, continues this call. Otherwise returns false. */

@@ -41,6 +41,9 @@ import { requestDigest } from './request-digest.js';
 /** The notifications of servers that a client gets during its call. It gets all others on its listen streams. */
 const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message']);
 
+/** The value of `leaveInFlight` while a request does not count as in flight. */
+export const notInFlight = (): void => {};
+
 /** The services that all requests of this revision use. */
 export interface ModernServices {
   readonly responses: ModernResponses;
@@ -76,7 +79,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   span: Span | undefined;
   scope: Scope = NOTHING;
   /** The request counts as in flight until this is called. Does nothing while the request does not count. */
-  leaveInFlight: () => void = () => {};
+  leaveInFlight: () => void = notInFlight;
   readonly startedAt = performance.now();
   missingCapabilities: ClientCapabilities | undefined;
   private exchange: ModernExchange;
@@ -107,8 +110,8 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.namedProjects = projects;
     this.argumentHeaders = headers;
     this.sessionHandle = metaMember(params, SESSION_HANDLE_KEY);
-    this.unread = responses.unreadOf(quotaKey);
-    this.exchange = new ModernExchange(response, responses.settings, this.unread, () => this.abort());
+    this.unread = responses.unreadOf(this);
+    this.exchange = new ModernExchange(response, responses.settings, this.unread, this);
   }
 
   /** The key in the fair queue of a server. All requests of a principal have one key, because they name no client. */

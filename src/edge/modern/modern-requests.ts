@@ -9,16 +9,13 @@ import { RequestRunner } from '../request-runner.js';
 import type { RunningRequest } from '../running-requests.js';
 import { Sessions } from '../sessions.service.js';
 import { CommentRounds } from './comment-rounds.js';
-import type { ModernRequest } from './modern-request.js';
+import { notInFlight, type ModernRequest } from './modern-request.js';
 
 /**
  * Minimum time between two comments on the response to a running request. A comment is written at the next interval of
  * `Sessions`, so two comments are at most 15 seconds apart.
  */
 const QUIET_MS = 10_000;
-
-/** The value of `leaveInFlight` while a request does not count as in flight. */
-const doNothing = (): void => {};
 
 interface RunningEntry {
   /** Assigned by the gateway, because ids that clients assign are not unique. */
@@ -87,7 +84,7 @@ export class ModernRequests implements OnModuleInit {
     // `leave` is a variable for a reason: V8 would create a function expression in the assignment below in its old
     // space. The function and everything that it references would then stay in memory until a full garbage collection.
     const leave = (): void => {
-      request.leaveInFlight = doNothing;
+      request.leaveInFlight = notInFlight;
       this.quota.release(quotaKey);
       count.finish();
     };

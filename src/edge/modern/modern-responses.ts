@@ -25,20 +25,16 @@ export class ModernResponses {
   constructor(
     limits: Limits,
     private readonly sessions: Sessions,
-    private readonly metrics: Metrics,
+    metrics: Metrics,
   ) {
     const { streamQueue, streamStuckMs, unreadBytesPerPrincipal } = limits;
     this.settings = { queuedEvents: streamQueue, stuckMs: streamStuckMs, observer: metrics };
     this.unreadLimits = { unreadBytesPerSession: Infinity, unreadBytesPerPrincipal, streamStuckMs };
   }
 
-  /** Returns the counter for the unread bytes of one response. */
-  unreadOf(quotaKey: string): UnreadResponses {
-    return new UnreadResponses(
-      this.unreadLimits,
-      () => quotaKey,
-      this.sessions.unreadByPrincipal,
-      () => this.metrics.countStreamEnd('stuck'),
-    );
+  /** Returns the counter for the unread bytes of the response to one request. */
+  unreadOf(request: { readonly quotaKey: string }): UnreadResponses {
+    const { observer } = this.settings;
+    return new UnreadResponses(this.unreadLimits, request, this.sessions.unreadByPrincipal, observer);
   }
 }

@@ -25,10 +25,12 @@ export class Cancellation implements CancelSignal {
 
   addEventListener(_type: 'abort', listener: () => void): void {
     if (this.aborted || this.listeners.includes(listener)) return;
-    this.listeners = [...this.listeners, listener];
+    this.listeners = this.listeners === NO_LISTENERS ? [listener] : [...this.listeners, listener];
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.listeners = this.listeners.filter((other) => other !== listener);
+    // Most signals have one listener.
+    if (this.listeners.length === 1 && this.listeners[0] === listener) this.listeners = NO_LISTENERS;
+    else this.listeners = this.listeners.filter((other) => other !== listener);
   }
 }

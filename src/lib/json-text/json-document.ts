@@ -1,7 +1,14 @@
 import { runAtOnce, type Steps } from '../slices/run-sliced.js';
 import { JsonScanner, type JsonOutline } from './json-scanner.js';
 import { OPEN_BRACE } from './json-skip.js';
-import { elementsOf, JsonText, MAX_EAGER_LENGTH, memberText, memberValue } from './json-text.js';
+import {
+  elementsOf,
+  JsonText,
+  MAX_EAGER_LENGTH,
+  indexedMember,
+  memberText,
+  memberValue,
+} from './json-text.js';
 import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array that `elements` splits. */
@@ -33,6 +40,11 @@ export abstract class JsonDocument {
 
   /** The value of one member: a `ScannedObject` if the scan has recorded the positions of all its members. */
   abstract member(key: string): JsonText | undefined;
+
+  /** Like `member`. If the text is short and the value an object, it is indexed: its members are found in the same pass. */
+  indexedMember(key: string): JsonText | undefined {
+    return this.member(key);
+  }
 
   /** An upper bound of the length of the member's text, found without decoding that text. */
   abstract memberLength(key: string): number;
@@ -87,6 +99,11 @@ class TextDocument extends JsonDocument {
   member(key: string): JsonText | undefined {
     const text = this.memberText(key);
     return text === undefined ? undefined : new JsonText(text);
+  }
+
+  override indexedMember(key: string): JsonText | undefined {
+    if (this.text.length > MAX_EAGER_LENGTH) return this.member(key);
+    return this.kind === 'object' ? indexedMember(this.text, key) : undefined;
   }
 
   hasMember(key: string): boolean {

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import {
   JsonText,
   elementsOf,
+  indexedMember,
   mapMember,
   memberText,
   membersOf,
@@ -162,6 +163,26 @@ describe('memberText', () => {
     ['{ }', 'toString', undefined],
   ])('of %s for key %s returns %s', (text, key, value) => {
     expect(memberText(text, key)).toBe(value);
+  });
+});
+
+describe('indexedMember', () => {
+  it('returns the same text as memberText, with the members of an object', () => {
+    fc.assert(
+      fc.property(object, object, someKey, (source, inner, key) => {
+        const value = written(inner);
+        const members = source.members.map((member) =>
+          keyOf(member) === key ? { ...member, value } : member,
+        );
+        for (const text of [written(source), written({ ...source, members })]) {
+          const member = indexedMember(text, key);
+          expect(member?.text).toBe(memberText(text, key));
+          const isObject = member?.isObject ?? false;
+          expect(member?.isIndexed ?? false).toBe(isObject);
+          expect(isObject && member?.members).toEqual(isObject && membersOf(member!.text));
+        }
+      }),
+    );
   });
 });
 

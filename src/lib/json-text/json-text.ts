@@ -26,6 +26,7 @@ const ESCAPED_ASCII = '\\u00';
 export class JsonText {
   #value: unknown;
   #members: readonly Member[] | undefined;
+  #hasEscapedAscii: boolean | undefined;
 
   /** A caller that has the parsed text or its members passes them as `value` and `members`. */
   constructor(
@@ -98,7 +99,8 @@ export class JsonText {
    * true, and is never wrongly false.
    */
   mayHaveMember(key: string): boolean {
-    return this.text.includes(`"${key}"`) || this.text.includes(ESCAPED_ASCII);
+    this.#hasEscapedAscii ??= this.text.includes(ESCAPED_ASCII);
+    return this.#hasEscapedAscii || this.text.includes(`"${key}"`);
   }
 
   toJSON(): unknown {
@@ -140,16 +142,47 @@ export interface Member {
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
 export function membersOf(text: string, at = 0): Member[] {
   const members: Member[] = [];
+  collectMembers(text, at, 0, members);
+  return members;
+}
+
+/**
+ * Appends the members of the object that begins at `at`, with positions relative to `origin`. Returns the index after the
+ * object.
+ */
+function collectMembers(text: string, at: number, origin: number, members: Member[]): number {
   let keyStart = skipOpening(text, at, OPEN_BRACE);
   while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, keyStart);
     const key = keyOf(text, keyStart, keyEnd);
     const start = startOfValue(text, keyEnd);
     const end = skipValue(text, start);
-    members.push({ key, keyStart, start, end });
+    members.push({ key, keyStart: keyStart - origin, start: start - origin, end: end - origin });
     keyStart = skipComma(text, end);
   }
-  return members;
+  return keyStart + 1;
+}
+
+/** The value of a member. If it is an object, the value knows its own members, which are found in the same pass. */
+export function indexedMember(text: string, key: string): JsonText | undefined {
+  let value: JsonText | undefined;
+  let keyStart = skipOpening(text, 0, OPEN_BRACE);
+  while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, keyStart);
+    const start = startOfValue(text, keyEnd);
+    let end: number;
+    if (!isKey(text, keyStart, keyEnd, key)) end = skipValue(text, start);
+    else if (text.charCodeAt(start) === OPEN_BRACE) {
+      const members: Member[] = [];
+      end = collectMembers(text, start, start, members);
+      value = new JsonText(text.slice(start, end), undefined, members);
+    } else {
+      end = skipValue(text, start);
+      value = new JsonText(text.slice(start, end));
+    }
+    keyStart = skipComma(text, end);
+  }
+  return value;
 }
 
 /** The positions of the elements of the array that begins at `at`. Each element is found when the caller asks for it. */

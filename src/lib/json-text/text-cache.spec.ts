@@ -19,6 +19,12 @@ describe('TextCache', () => {
     expect(cache.size).toBe(1);
   });
 
+  it('stores no text that its limits exclude', () => {
+    const cache = new TextCache(upperCase, { texts: 2, length: 3, stores: (text) => text !== 'b' });
+    expect(['a', 'b', 'b'].map((text) => cache.get(text))).toEqual(['A', 'B', 'B']);
+    expect(cache.size).toBe(1);
+  });
+
   it('stores no more texts than its limit', () => {
     const cache = new TextCache(upperCase, { texts: 3, length: 10 });
     for (let n = 0; n < 100; n++) {

@@ -5,11 +5,20 @@ export interface TextCacheLimits {
   readonly texts: number;
   /** Maximum length of a stored text in characters. */
   readonly length: number;
+  /** Whether to store a text. Called when the text is not stored yet. Without it, all short texts are stored. */
+  readonly stores?: (text: string) => boolean;
+}
+
+interface CachedResult {
+  readonly text: string;
+  readonly result: string;
 }
 
 /** Caches the results of a function of texts. Only the results of short texts are stored. A full cache is cleared. */
 export class TextCache {
-  private readonly results = new Map<string, string>();
+  private readonly results = new Map<string, CachedResult>();
+  /** The result that was found last. Comparing its text is faster than computing the hash of a text. */
+  private latest: CachedResult | undefined;
 
   constructor(
     private readonly compute: (text: string) => string,
@@ -21,13 +30,16 @@ export class TextCache {
   }
 
   get(text: string): string {
-    const cached = this.results.get(text);
-    if (cached !== undefined) return cached;
+    if (this.latest?.text === text) return this.latest.result;
+    this.latest = this.results.get(text);
+    if (this.latest) return this.latest.result;
     const result = this.compute(text);
-    if (text.length > this.limits.length) return result;
-    if (this.results.size >= this.limits.texts) this.results.clear();
+    const { length, texts, stores } = this.limits;
+    if (text.length > length || stores?.(text) === false) return result;
+    if (this.results.size >= texts) this.results.clear();
     // Copies, because a slice of a message would keep the whole message in memory.
-    this.results.set(detachedCopy(text), detachedCopy(result));
+    this.latest = { text: detachedCopy(text), result: detachedCopy(result) };
+    this.results.set(this.latest.text, this.latest);
     return result;
   }
 }

@@ -19,14 +19,26 @@ export class IterationBudget {
     return this.spentMs >= this.budgetMs;
   }
 
-  /**
-   * Runs the work and returns true, unless the budget is used up or other work waits. If it returns false, the caller
-   * passes the work to `runLater`.
-   */
+  /** Whether work may run now: the budget is not used up, and no earlier work waits. */
+  get hasTime(): boolean {
+    return this.waiting.length === 0 && this.spentMs < this.budgetMs;
+  }
+
+  /** Runs the work and returns true if there is time. If it returns false, the caller passes the work to `runLater`. */
   tryRun(work: () => void): boolean {
-    if (this.waiting.length > 0 || this.spentMs >= this.budgetMs) return false;
+    if (!this.hasTime) return false;
     this.run(work);
     return true;
+  }
+
+  /** Runs work now and charges its time. */
+  run<Args extends readonly unknown[]>(work: (...args: Args) => void, ...args: Args): void {
+    const startedAt = performance.now();
+    try {
+      work(...args);
+    } finally {
+      this.charge(performance.now() - startedAt);
+    }
   }
 
   runLater(work: () => void): void {
@@ -34,8 +46,8 @@ export class IterationBudget {
     this.scheduleReset();
   }
 
-  /** Like `runLater`; resolves with the result of the work. */
-  runWhenDue<Result>(work: () => Result): Promise<Result> {
+  /** Like `runLater`; settles with the result of the work. */
+  runWhenDue<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.runLater(() => {
         try {
@@ -45,15 +57,6 @@ export class IterationBudget {
         }
       });
     });
-  }
-
-  private run(work: () => void): void {
-    const startedAt = performance.now();
-    try {
-      work();
-    } finally {
-      this.charge(performance.now() - startedAt);
-    }
   }
 
   private scheduleReset(): void {

@@ -33,4 +33,5 @@ export const MODERN_VERSIONS: readonly string[] = [MODERN_REVISION.version];
 
 /** Whether the text is the version of a revision without sessions, which the gateway may not know. Versions are dates. */
 export const isModernVersion = (version: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(version) && version >= MODERN_REVISION.version;
+  version === MODERN_REVISION.version ||
+  (version > MODERN_REVISION.version && /^\d{4}-\d\d-\d\d$/.test(version));

@@ -128,6 +128,17 @@ describe('ResponseParser', () => {
     expect(readText(wire).ends).toBe(0);
   });
 
+  it('reads each head of a connection, also one that differs in one byte from the head before it', () => {
+    const [first, second] = ['content-length: 2\r\nx: a', 'content-length: 2\r\nx: b'];
+    const seen: unknown[] = [];
+    const parser = new ResponseParser(() => {});
+    for (const head of [first, first, second, first]) {
+      parser.start({ onHead: ({ headers }) => seen.push(headers['x']), onBody: () => {} });
+      parser.push(Buffer.from(response(head, 'ok')));
+    }
+    expect(seen).toEqual(['a', 'a', 'b', 'a']);
+  });
+
   it('rejects bytes after the response', () => {
     expect(() => readText(response('content-length: 2', 'okHTTP/1.1 200 OK\r\n'))).toThrow(
       'more than a response',

@@ -31,6 +31,8 @@ export class ResponseParser {
   /** The beginning of a head or line whose end has not arrived. */
   private partial: Buffer = EMPTY;
   private trailerBytes = 0;
+  /** The latest head. Servers send the same head many times, because a date in it changes once per second. */
+  private latestHead: { readonly text: string; readonly head: ResponseHead } | undefined;
 
   /** `onComplete` is called when a whole response has arrived. */
   constructor(private readonly onComplete: () => void) {}
@@ -88,12 +90,19 @@ export class ResponseParser {
     if ((end === -1 ? bytes.length : end) - at > MAX_HEAD_BYTES)
       throw new Error(`the head of the response has more than ${MAX_HEAD_BYTES} bytes`);
     if (end === -1) return at;
-    const head = parseResponseHead(bytes.toString('latin1', at, end));
+    const head = this.headOf(bytes.toString('latin1', at, end));
     if (head.status === 101) throw new Error('the server changed to another protocol');
     if (head.status >= 200) this.beginBody(head);
     // An interim response (RFC 9110, 15.2) is skipped. The final response follows on the same connection.
     else if (!head.isPersistent) throw new Error('the server closed the connection before its response');
     return end + END_OF_HEAD.length;
+  }
+
+  private headOf(text: string): ResponseHead {
+    if (this.latestHead?.text === text) return this.latestHead.head;
+    const head = parseResponseHead(text);
+    this.latestHead = { text, head };
+    return head;
   }
 
   private beginBody(head: ResponseHead): void {
