@@ -29,7 +29,7 @@ export class Gateway {
     const gateway = new Gateway();
     gateway.directory = await mkdtemp(join(tmpdir(), 'gatehouse-interop-'));
     const config = {
-      http: { port: await freePort(), modern: true },
+      http: { port: await freePort() },
       stateDir: join(gateway.directory, 'state'),
       metaTools: false,
       naming: { tools: 'never', resources: 'original' },
