@@ -18,28 +18,25 @@ import {
   updatesOf,
 } from './common-client-rows.mjs';
 
-/** Restarts the gateway under two clients, one of which listens; both must go on calling, without a session. */
-async function callsAfter(signal, { gateway, newClient, renewReference }) {
-  const clients = [await newClient(), await newClient()];
-  await clients[0].do('listen', { uris: [NOTE] });
+/**
+ * Restarts the gateway under two clients, which must go on calling, without a session. The one that listens hears nothing
+ * until its program listens again, and then every update.
+ */
+async function goOnAfter(signal, context) {
+  const { gateway } = context;
+  const clients = [await context.newClient(), await context.newClient()];
+  const [listening] = clients;
+  await listening.do('listen', { uris: [NOTE, OTHER_NOTE] });
   const before = await gateway.sessions();
   await gateway.restart(signal);
   for (const client of clients) equal((await client.call('echo', { text: 'again' })).text, 'again');
   const opened = (await gateway.sessions()).filter((id) => !before.includes(id));
   deepEqual(opened, [], 'sessions that were opened after the restart');
-  await renewReference();
-}
-
-/** The streams of a client end with the gateway. It hears nothing until its program listens again, and then every update. */
-async function listensAfter(signal, context) {
-  const client = await context.newClient();
-  await client.do('listen', { uris: [NOTE, OTHER_NOTE] });
-  await context.gateway.restart(signal);
   await context.renewReference();
   await context.reference.call('touch', { uri: NOTE });
-  await client.do('listen', { uris: [NOTE, OTHER_NOTE] });
-  await updatedOnce(client, context);
-  equal(updatesOf(client, NOTE), 1, 'updates after the restart');
+  await listening.do('listen', { uris: [NOTE, OTHER_NOTE] });
+  await updatedOnce(listening, context);
+  equal(updatesOf(listening, NOTE), 1, 'updates after the restart');
 }
 
 async function listenEnds(signal, withResult, { gateway, newClient, renewReference }) {
@@ -105,34 +102,24 @@ export const MODERN_CLIENT_ROWS = [
   CANCELLATION,
   ELICITATION,
   {
-    title: 'graceful restart, calls go on',
+    title: 'graceful restart, calls go on, listening again',
     gateway: true,
-    run: (context) => callsAfter('SIGTERM', context),
+    run: (context) => goOnAfter('SIGTERM', context),
   },
   {
     title: 'graceful restart, the stream ends with a result',
     gateway: true,
     run: (context) => listenEnds('SIGTERM', true, context),
   },
-  {
-    title: 'graceful restart, listening again',
-    gateway: true,
-    run: (context) => listensAfter('SIGTERM', context),
-  },
   CALL_DURING_RESTART,
   {
-    title: 'kill -9, calls go on',
+    title: 'kill -9, calls go on, listening again',
     gateway: true,
-    run: (context) => callsAfter('SIGKILL', context),
+    run: (context) => goOnAfter('SIGKILL', context),
   },
   {
     title: 'kill -9, the stream ends without a result',
     gateway: true,
     run: (context) => listenEnds('SIGKILL', false, context),
-  },
-  {
-    title: 'kill -9, listening again',
-    gateway: true,
-    run: (context) => listensAfter('SIGKILL', context),
   },
 ];
