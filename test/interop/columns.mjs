@@ -55,8 +55,8 @@ class ClientContext {
 
   async start(isDirect) {
     const server = this.#all.add(await startServer(this.server, 'http', 0));
-    this.serverUrl = server.url;
-    if (!isDirect) this.gateway = this.#all.add(await Gateway.start({ url: server.url }));
+    this.entry = { url: server.url, ...this.server.settings };
+    if (!isDirect) this.gateway = this.#all.add(await Gateway.start(this.entry));
     this.url = this.gateway?.url ?? server.url;
   }
 
@@ -73,7 +73,7 @@ class ClientContext {
 
   newProxy = async () => this.#row.add(await CuttingProxy.start(this.url));
 
-  newGateway = async (settings) => this.#row.add(await Gateway.start({ url: this.serverUrl }, settings));
+  newGateway = async (settings) => this.#row.add(await Gateway.start(this.entry, settings));
 
   renewReference = async () => {
     await this.reference.stop('SIGKILL');

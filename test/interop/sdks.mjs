@@ -81,6 +81,7 @@ export const NODE_2 = {
   server: { command: process.execPath, args: [source('node-2', 'server.mjs')] },
   eras: BOTH_ERAS,
   modes: [],
+  settings: { era: '2026' },
 };
 
 const GO = {
