@@ -15,7 +15,6 @@ export async function eras() {
   const gateway = await startGatehouse({
     backend: legacy,
     servers: { modern: { url: modern.url, concurrency: 256, era: '2026' } },
-    http: { modern: true },
   });
   await untilListed(gateway, 'modern__echo');
   const targets = {};

@@ -139,7 +139,6 @@ async function idleRss({ pid }) {
 
 function configFor(url, probeUrl) {
   return writeConfig({
-    http: { modern: true },
     limits: limitsFor(CLIENTS),
     mcpServers: { bench: { url }, probe: { url: probeUrl } },
   });

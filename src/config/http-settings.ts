@@ -53,5 +53,5 @@ export class HttpSettings {
   @Flag(
     'Whether clients of revision 2026-07-28 are served too. If not, they fall back to 2025-11-25, unless they pin the revision.',
   )
-  readonly modern: boolean = false;
+  readonly modern: boolean = true;
 }

@@ -70,7 +70,7 @@ describe('readConfig', () => {
         allowedOrigins: [],
         trustedProxies: [],
         allowRemoteWithoutAuth: false,
-        modern: false,
+        modern: true,
       },
       auth: {},
       decisions: { policy: 'overlay' },

@@ -235,10 +235,7 @@ describe('Drain', () => {
 
   it('waits for requests without a session, and cancels them after the deadline', async () => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
-    edge = new EdgeHarness({}, { modern: true });
-    await edge.listen();
     const { url } = edge;
-    onCleanup(() => edge.close());
     const started = deferred<CancelSignal>();
     edge.handlers.set('tools/list', (_params, { signal }) => {
       started.resolve(signal);

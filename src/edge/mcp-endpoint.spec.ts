@@ -225,7 +225,7 @@ describe('McpEndpoint with a session', () => {
   });
 
   it.each<[string, RawRequest['headers'], number]>([
-    ['without a session', {}, 400],
+    ['without a session', {}, 405],
     ['with an unknown session', { 'mcp-session-id': 'unknown' }, 404],
   ])('refuses GET and DELETE %s', async (_what, headers, status) => {
     const accepting = { accept: BOTH_TYPES, ...headers };

@@ -89,7 +89,7 @@ async function firstSync(url) {
 export async function startGateway(server) {
   const directory = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
   const config = {
-    http: { port: 0, modern: true },
+    http: { port: 0 },
     stateDir: join(directory, 'state'),
     metaTools: false,
     naming: { tools: 'never', resources: 'original' },

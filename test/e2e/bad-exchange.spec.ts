@@ -92,12 +92,12 @@ describe('an HTTP request', () => {
       expect((await inSession({ 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
     });
 
-    it('are answered 400 without a session id', async () => {
+    it('are answered 400 without a session id, and 405 if only sessions have their method', async () => {
       expect(await refusal(post({}))).toEqual([400, -32000]);
       expect(await refusal(exchange(gateway.url, { headers: { accept: 'text/event-stream' } }))).toEqual([
-        400, -32000,
+        405, -32000,
       ]);
-      expect(await refusal(exchange(gateway.url, { method: 'DELETE' }))).toEqual([400, -32000]);
+      expect(await refusal(exchange(gateway.url, { method: 'DELETE' }))).toEqual([405, -32000]);
     });
 
     it('are answered 404 and -32001 with an unknown session id, for every verb', async () => {
@@ -128,12 +128,13 @@ describe('an HTTP request', () => {
       expect((await other.request('ping')).result).toEqual({});
     });
 
-    it.each(['2026-07-28', '1.0', 'x'])(
-      'are answered 400 with an unknown MCP-Protocol-Version (%s)',
-      async (version) => {
-        expect(await refusal(inSession({ 'mcp-protocol-version': version }))).toEqual([400, -32000]);
-      },
-    );
+    it.each(['1.0', 'x'])('are answered 400 with an unknown MCP-Protocol-Version (%s)', async (version) => {
+      expect(await refusal(inSession({ 'mcp-protocol-version': version }))).toEqual([400, -32000]);
+    });
+
+    it('are answered 400 with the MCP-Protocol-Version of a revision whose envelope they lack', async () => {
+      expect(await refusal(inSession({ 'mcp-protocol-version': '2026-07-28' }))).toEqual([400, -32602]);
+    });
 
     it.each([
       'http://evil.example',

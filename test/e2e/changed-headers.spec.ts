@@ -29,7 +29,6 @@ describe('a call whose headers the server refuses', () => {
   beforeAll(async () => {
     server = await ModernSdkServer.start(() => buildServer(state));
     gateway = await startGateway({
-      http: { modern: true },
       mcpServers: { shared: { url: server.url }, isolated: { url: server.url, isolation: 'session' } },
     });
     await gateway.listed({ tools: SERVERS });

@@ -193,6 +193,6 @@ describe('the start page', () => {
     expect((await exchange(gateway.urlOf('/'), foreign)).status).toBe(403);
     // An MCP client still gets the error of the protocol.
     const stream = { headers: { accept: 'text/event-stream' } };
-    expect((await exchange(gateway.url, stream)).status).toBe(400);
+    expect((await exchange(gateway.url, stream)).status).toBe(405);
   });
 });

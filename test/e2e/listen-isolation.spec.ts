@@ -30,7 +30,6 @@ describe('subscriptions/listen at a server with isolation: session', () => {
   beforeAll(async () => {
     docs = await startSubscribableServer('x://a');
     gateway = await startGateway({
-      http: { modern: true },
       auth: { apiKeys: KEYS.map((id) => ({ id, hash: hashOf(id), projects: ['*'] })) },
       limits: { processesPerPrincipal: 2, sessionIdleMs: IDLE_MS },
       mcpServers: {

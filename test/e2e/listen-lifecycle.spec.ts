@@ -15,7 +15,6 @@ import { until, within } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
-const MODERN = { http: { modern: true } };
 const SIGNED = { admin: { token: ADMIN_TOKEN, allowStdio: true } };
 
 const key = (id: string, projects: readonly string[]): object => ({
@@ -43,7 +42,7 @@ interface Setup {
 async function setUp(config: GatewayConfig = {}, server: 'http' | 'stdio' = 'http'): Promise<Setup> {
   const docs = await startSubscribableServer('x://a', 'x://b');
   const entry = server === 'http' ? docs.http : docs.stdio();
-  const gateway = await startGateway({ ...MODERN, ...SIGNED, mcpServers: { docs: entry }, ...config });
+  const gateway = await startGateway({ ...SIGNED, mcpServers: { docs: entry }, ...config });
   const headers = config['auth'] ? keyHeader('a') : {};
   await gateway.listed({ resources: ['docs'] }, headers);
   return { docs, gateway, admin: new AdminClient(gateway) };
@@ -120,7 +119,7 @@ describe('a listen stream', () => {
 
   it('gets updates of a server of 2026, once', async () => {
     const modern = await ModernSdkServer.start(() => buildServer(createState()));
-    const gateway = await startGateway({ ...MODERN, mcpServers: { new: { url: modern.url } } });
+    const gateway = await startGateway({ mcpServers: { new: { url: modern.url } } });
     await gateway.listed({ resources: ['new'] });
     const client = await connectModern(gateway.url);
     const { resources } = await client.listResources();
@@ -145,7 +144,6 @@ describe('a listen stream', () => {
         startSubscribableServer('y://a'),
       ]);
       const gateway = await startGateway({
-        ...MODERN,
         ...SIGNED,
         mcpServers: { docs: docs.http, other: other.http },
         projects: PROJECTS,
@@ -239,7 +237,7 @@ describe('a listen stream', () => {
 
     it('can be opened again while servers start, and misses no later update', async () => {
       const docs = await startSubscribableServer('x://a');
-      const processes = await GatewayProcesses.start({ ...MODERN, mcpServers: { docs: docs.http } });
+      const processes = await GatewayProcesses.start({ mcpServers: { docs: docs.http } });
       await processes.gateway.listed({ resources: ['docs'] });
       const before = await ListenClient.to(processes.gateway.url, A, 'x://a');
       await processes.restart('SIGTERM');

@@ -33,7 +33,6 @@ describe('subscriptions/listen', () => {
 
   beforeAll(async () => {
     gateway = await startGateway({
-      http: { modern: true },
       admin: { token: ADMIN_TOKEN, allowStdio: true },
       limits: { subscriptionsPerClient: 3, streamsPerPrincipal: 20 },
     });

@@ -54,7 +54,6 @@ describe('malformed definitions', () => {
       .resource('fine:1')
       .template('fine:{id}');
     gateway = await startGateway({
-      http: { modern: true },
       mcpServers: { odd: odd.http, healthy: healthy.http },
     });
     const both = ['odd', 'healthy'];

@@ -59,7 +59,6 @@ describe('clients of both eras side by side, in front of servers of both eras', 
       modern: await ModernSdkServer.start(() => buildServer(states.modern)),
     };
     gateway = await startGateway({
-      http: { modern: true },
       mcpServers: {
         http1: { url: http1.url },
         stdio1: everythingOverStdio(),
@@ -286,5 +285,23 @@ describe('clients of both eras side by side, in front of servers of both eras', 
     expect((await callModern(projectUrl, 'tools/call', call)).error?.message).toContain('Unknown tool');
     const discovered = await callModern(projectUrl, 'server/discover');
     expect(discovered.result).toMatchObject({ supportedVersions: [MODERN_VERSION], ttlMs: 0 });
+  });
+});
+
+describe('a gateway with http.modern: false', () => {
+  it('serves clients of 2026 in 2025, unless they require their revision', async () => {
+    const server = await ModernSdkServer.start(() => buildServer());
+    const gateway = await startGateway({
+      http: { modern: false },
+      mcpServers: { modern: { url: server.url } },
+    });
+    await gateway.listed({ tools: ['modern'] });
+    const client = await connectModern(gateway.url, {}, () => {}, {}, 'auto');
+    expect(client.getProtocolEra()).toBe('legacy');
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toContain('modern__echo');
+    expect(await refusalOf(connectModern(gateway.url))).toMatchObject({ code: 'ERA_NEGOTIATION_FAILED' });
+    const stream = { headers: { accept: 'text/event-stream' } };
+    expect((await exchange(gateway.url, stream)).status).toBe(400);
   });
 });

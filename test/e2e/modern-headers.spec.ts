@@ -57,7 +57,6 @@ beforeAll(async () => {
     .resource('notes://b')
     .resource(ACCENTED);
   gateway = await startGateway({
-    http: { modern: true },
     naming: { tools: 'never', resources: 'original' },
     mcpServers: { s: server.stdio() },
   });

@@ -20,7 +20,6 @@ describe('an SDK client of revision 2026-07-28', () => {
 
   beforeAll(async () => {
     gateway = await startGateway({
-      http: { modern: true },
       mcpServers: { everything: everythingOverStdio(), fixture: FIXTURE },
     });
     await gateway.listed({ tools: ['everything', 'fixture'] });
@@ -71,7 +70,7 @@ describe('a restart of the gateway', () => {
     scripted.tool('ask', async (call) =>
       text(String((await call.sendRequest('elicitation/create', { message: 'm' })).error?.message)),
     );
-    const config = { http: { modern: true }, mcpServers: { http: scripted.http } };
+    const config = { mcpServers: { http: scripted.http } };
     const gateway = await startGateway(config);
     await gateway.listed({ tools: ['http'] });
     const first = await new RawModernClient(gateway.url).callTool('http__ask');

@@ -32,7 +32,6 @@ describe('a client of revision 2026-07-28 at a server with isolation: session', 
     scripted = await ScriptedServer.start();
     scripted.tool('pid', ({ link }) => text(String(link.pid)));
     gateway = await startGateway({
-      http: { modern: true },
       auth: { apiKeys: ['alice', 'bob', 'carol', 'dave'].map(key) },
       limits: { processesPerPrincipal: 3, sessionIdleMs: 6000 },
       mcpServers: {
@@ -102,7 +101,6 @@ describe('a client of revision 2026-07-28 at a server with isolation: session', 
 describe('an anonymous client of revision 2026-07-28 at server-everything with isolation: session', () => {
   it('lists the tools of its own process, and is asked for its roots in a call', async () => {
     const gateway = await startGateway({
-      http: { modern: true },
       mcpServers: { everything: { ...everythingOverStdio(), isolation: 'session' } },
     });
     await gateway.listed({ tools: ['everything'] });

@@ -62,7 +62,6 @@ beforeAll(async () => {
     .resource('notes://a');
   const modern = await ModernSdkServer.start(buildModernServer);
   gateway = await startGateway({
-    http: { modern: true },
     naming: { tools: 'never', resources: 'original' },
     mcpServers: { legacy: server.stdio(), modern: { url: modern.url } },
   });

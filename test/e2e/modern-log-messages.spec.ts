@@ -33,7 +33,6 @@ describe('log messages of a server of 2025 during a call of a client of 2026', (
       return text('done');
     });
     gateway = await startGateway({
-      http: { modern: true },
       mcpServers: { http: server.http, stdio: server.stdio() },
     });
     await gateway.listed({ tools: TRANSPORTS });

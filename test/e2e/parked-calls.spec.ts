@@ -64,7 +64,6 @@ describe('a client of revision 2026-07-28 and a server of 2025 that asks it', ()
         contents: [{ uri: 'test://ask', text: await elicit(call) }],
       }));
     gateway = await startGateway({
-      http: { modern: true },
       admin: { token: ADMIN_TOKEN },
       limits: { parkedMs: 4000 },
       log: { calls: 'all' },

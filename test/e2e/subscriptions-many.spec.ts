@@ -50,7 +50,7 @@ describe('many clients', () => {
   it('with listen streams share the upstream subscription with sessions', async () => {
     const docs = await startSubscribableServer('x://a');
     const limits = { connectionsPerPrincipal: 5000 };
-    const gateway = await startGateway({ http: { modern: true }, limits, mcpServers: { docs: docs.http } });
+    const gateway = await startGateway({ limits, mcpServers: { docs: docs.http } });
     await gateway.listed({ resources: ['docs'] });
     const listens = await ManyClients.openListens(gateway.url, A, 1000);
     const sessions = await ManyClients.open(gateway.url, A, 500);

@@ -1,19 +1,27 @@
 // One column of the table: the rows of one SDK's client, or of one SDK's server in one mode.
+import { equal } from 'node:assert/strict';
 import { CLIENT_ROWS } from './client-rows.mjs';
 import { CuttingProxy } from './cutting-proxy.mjs';
 import { freePort, Gateway } from './gateway.mjs';
+import { MODERN_CLIENT_ROWS } from './modern-client-rows.mjs';
 import { ClientProgram, ServerProgram, START_MS } from './programs.mjs';
-import { NODE } from './sdks.mjs';
+import { SDK_GAPS } from './sdk-faults.mjs';
+import { NODE, NODE_2 } from './sdks.mjs';
 import { SERVER_ROWS } from './server-rows.mjs';
 
 const REFRESH_MS = 1_000;
+const REVISIONS = { 2025: '2025-11-25', 2026: '2026-07-28' };
 
-async function connected(sdk, url, answer, more = {}) {
+/** A client that uses the revision of the era. Programs on SDKs with one era do not name the revision. */
+async function connected(sdk, url, answer, { era = '2025', ...more } = {}) {
   const client = new ClientProgram(sdk.client);
-  await client.do('connect', { url, answer, ...more }, START_MS).catch(async (error) => {
+  try {
+    const { protocol } = await client.do('connect', { url, answer, era, ...more }, START_MS);
+    equal(protocol ?? REVISIONS[2025], REVISIONS[era], 'the revision of the client');
+  } catch (error) {
     await client.stop('SIGKILL');
     throw error;
-  });
+  }
   return client;
 }
 
@@ -39,29 +47,33 @@ class ClientContext {
   #all = new Cleanup();
   #row = new Cleanup();
 
-  constructor(sdk) {
+  constructor(sdk, era, server) {
     this.sdk = sdk;
+    this.era = era;
+    this.server = server;
   }
 
   async start(isDirect) {
-    const server = this.#all.add(await startServer(NODE, 'http', 0));
-    this.serverUrl = server.url;
-    if (!isDirect) this.gateway = this.#all.add(await Gateway.start({ url: server.url }));
+    const server = this.#all.add(await startServer(this.server, 'http', 0));
+    this.entry = { url: server.url, ...this.server.settings };
+    if (!isDirect) this.gateway = this.#all.add(await Gateway.start(this.entry));
     this.url = this.gateway?.url ?? server.url;
   }
 
   /** Clients that several rows use; after a row that failed, new ones. */
   async prepare() {
-    this.first ??= await connected(this.sdk, this.url, 'first');
-    this.second ??= await connected(this.sdk, this.url, 'second');
+    const { era } = this;
+    this.first ??= await connected(this.sdk, this.url, 'first', { era });
+    this.second ??= await connected(this.sdk, this.url, 'second', { era });
     this.reference ??= await connected(NODE, this.url, 'reference');
   }
 
-  newClient = async (url = this.url) => this.#row.add(await connected(this.sdk, url, 'own'));
+  newClient = async (url = this.url) =>
+    this.#row.add(await connected(this.sdk, url, 'own', { era: this.era }));
 
   newProxy = async () => this.#row.add(await CuttingProxy.start(this.url));
 
-  newGateway = async (settings) => this.#row.add(await Gateway.start({ url: this.serverUrl }, settings));
+  newGateway = async (settings) => this.#row.add(await Gateway.start(this.entry, settings));
 
   renewReference = async () => {
     await this.reference.stop('SIGKILL');
@@ -147,24 +159,47 @@ class ServerContext {
   }
 }
 
-export const clientColumn = (sdk) => ({
+const clientColumn = (sdk) => ({
   id: sdk.id,
   title: sdk.title,
   role: 'client',
   rows: CLIENT_ROWS,
   applies: () => true,
-  newContext: () => new ClientContext(sdk),
+  newContext: () => new ClientContext(sdk, '2025', NODE),
 });
 
-export const serverColumn = (sdk, mode) => ({
+/** A client of 2026 in front of the reference server of an era. Without the gateway, it needs the one of 2026. */
+const modernClientColumn = (sdk, era, server) => {
+  const id = `${sdk.id}/2026-${era}`;
+  return {
+    id,
+    title: `${sdk.title}, server of ${era}`,
+    role: 'client-2026',
+    gateway: era !== '2026',
+    rows: MODERN_CLIENT_ROWS,
+    applies: ({ title }) => SDK_GAPS[id]?.[title] === undefined,
+    newContext: () => new ClientContext(sdk, '2026', server),
+  };
+};
+
+const serverColumn = (sdk, mode) => ({
   id: `${sdk.id}/${mode}`,
   title: `${sdk.title}, ${mode}`,
   role: 'server',
+  gateway: mode === 'stdio',
   rows: SERVER_ROWS,
   applies: ({ modes = sdk.modes, needs }) =>
     modes.includes(mode) && (needs === undefined || sdk[needs]?.includes(mode) === true),
   newContext: () => new ServerContext(sdk, mode),
 });
+
+export const columnsOf = (sdk) => [
+  ...(sdk.eras.includes('2025') ? [clientColumn(sdk)] : []),
+  ...(sdk.eras.includes('2026')
+    ? [modernClientColumn(sdk, '2025', NODE), modernClientColumn(sdk, '2026', NODE_2)]
+    : []),
+  ...sdk.modes.map((mode) => serverColumn(sdk, mode)),
+];
 
 async function runRow(context, row) {
   const started = Date.now();

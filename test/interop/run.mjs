@@ -2,8 +2,8 @@
 // and servers of the official SDKs through the built gateway. Exits with 1 if a row fails.
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { clientColumn, runColumn, serverColumn } from './columns.mjs';
-import { SDK_FAULTS } from './sdk-faults.mjs';
+import { columnsOf, runColumn } from './columns.mjs';
+import { SDK_FAULTS, SDK_GAPS } from './sdk-faults.mjs';
 import { isInstalled, SDKS } from './sdks.mjs';
 import { checkFaults, select, Suite } from './suite.mjs';
 import { table } from './table.mjs';
@@ -20,8 +20,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const columnsOf = (sdk) => [clientColumn(sdk), ...sdk.modes.map((mode) => serverColumn(sdk, mode))];
-checkFaults(SDK_FAULTS, SDKS.flatMap(columnsOf));
+for (const cells of [SDK_FAULTS, SDK_GAPS]) checkFaults(cells, SDKS.flatMap(columnsOf));
 
 const suite = new Suite(options, {
   isInstalled,

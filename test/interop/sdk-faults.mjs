@@ -32,3 +32,12 @@ export const SDK_FAULTS = {
   'java/http': { [CANCELLATION]: ignoresCancellation },
   'java/stdio': { [CANCELLATION]: ignoresCancellation },
 };
+
+const notTold = { why: 'The API of the SDK does not say that a stream has ended.' };
+const notToldInGo = {
+  'graceful restart, the stream ends with a result': notTold,
+  'kill -9, the stream ends without a result': notTold,
+};
+
+/** Cells of clients of 2026 that the API of the SDK has no means for, by column and row. */
+export const SDK_GAPS = { 'go/2026-2025': notToldInGo, 'go/2026-2026': notToldInGo };

@@ -30,7 +30,9 @@ async function once(id, files, step) {
 /** Of servers that offer both eras, and ask clients and send updates only as in 2025. */
 const SERVED_AS_2025 = { era: '2025' };
 
-const python = (id, title, settings = {}) => {
+const BOTH_ERAS = ['2025', '2026'];
+
+const python = (id, title, { eras = ['2025'], settings = {} } = {}) => {
   const interpreter = cache(id, 'bin', 'python');
   return {
     id,
@@ -52,6 +54,7 @@ const python = (id, title, settings = {}) => {
       }),
     client: { command: interpreter, args: [source(id, 'client.py')] },
     server: { command: interpreter, args: [source(id, 'server.py')] },
+    eras,
     modes: ['http', 'stateless', 'stdio'],
     settings,
   };
@@ -64,7 +67,21 @@ export const NODE = {
   install: () => undefined,
   client: { command: process.execPath, args: [source('node', 'client.mjs')] },
   server: { command: process.execPath, args: [source('node', 'server.mjs')] },
+  eras: ['2025'],
   modes: ['http', 'stateless', 'stdio'],
+};
+
+/** Its server is only the reference server of 2026; the columns of servers are about servers of 2025. */
+export const NODE_2 = {
+  id: 'node-2',
+  title: 'TypeScript 2.4',
+  toolchain: ['node', '--version'],
+  install: () => undefined,
+  client: { command: process.execPath, args: [source('node-2', 'client.mjs')] },
+  server: { command: process.execPath, args: [source('node-2', 'server.mjs')] },
+  eras: BOTH_ERAS,
+  modes: [],
+  settings: { era: '2026' },
 };
 
 const GO = {
@@ -78,6 +95,7 @@ const GO = {
     }),
   client: { command: cache('go', 'client') },
   server: { command: cache('go', 'server') },
+  eras: BOTH_ERAS,
   modes: ['http', 'json', 'stateless', 'stdio'],
   logsOnSharedStream: ['json'],
   idleLimitModes: ['http'],
@@ -93,6 +111,7 @@ const RUST = {
     ),
   client: { command: cache('rust', 'debug', 'client') },
   server: { command: cache('rust', 'debug', 'server') },
+  eras: BOTH_ERAS,
   modes: ['http', 'stateless', 'stdio'],
   settings: SERVED_AS_2025,
   logsOnSharedStream: ['http'],
@@ -118,15 +137,16 @@ const JAVA = {
     }),
   client: javaProgram('Client'),
   server: javaProgram('Server'),
+  eras: ['2025'],
   modes: ['http', 'stateless', 'stdio'],
 };
 
 // Servers of this SDK never announce `subscribe`.
-const PYTHON_1 = python('python-1', 'Python 1.30', { subscribe: 'try' });
-const PYTHON_2 = python('python-2', 'Python 2.3', SERVED_AS_2025);
-const FASTMCP = python('fastmcp', 'FastMCP 4.1', SERVED_AS_2025);
+const PYTHON_1 = python('python-1', 'Python 1.30', { settings: { subscribe: 'try' } });
+const PYTHON_2 = python('python-2', 'Python 2.3', { eras: BOTH_ERAS, settings: SERVED_AS_2025 });
+const FASTMCP = python('fastmcp', 'FastMCP 4.1', { eras: BOTH_ERAS, settings: SERVED_AS_2025 });
 
-export const SDKS = [NODE, PYTHON_1, PYTHON_2, FASTMCP, GO, RUST, JAVA];
+export const SDKS = [NODE, NODE_2, PYTHON_1, PYTHON_2, FASTMCP, GO, RUST, JAVA];
 
 /** Whether the toolchain can be run. */
 export const isInstalled = ({ toolchain: [command, ...args] }) =>

@@ -14,7 +14,9 @@ export interface Row {
 
 export interface Column {
   readonly id: string;
-  readonly role: 'client' | 'server';
+  readonly role: 'client' | 'client-2026' | 'server';
+  /** The column needs the gateway. */
+  readonly gateway?: boolean;
   readonly rows: readonly Row[];
   applies(row: Row): boolean;
 }

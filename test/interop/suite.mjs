@@ -33,7 +33,7 @@ export class Suite {
         if (initial === NOT_RUN) queue.push(column);
       }
     // The columns of clients take longest.
-    queue.sort((a, b) => Number(b.role === 'client') - Number(a.role === 'client'));
+    queue.sort((a, b) => Number(a.role === 'server') - Number(b.role === 'server'));
     const worker = async () => {
       for (let column = queue.shift(); column; column = queue.shift()) await this.#runColumn(column);
     };
@@ -71,9 +71,9 @@ export class Suite {
     return undefined;
   }
 
-  #isWanted({ id, role }) {
+  #isWanted({ role, gateway }) {
     if (this.#options.role && this.#options.role !== role) return false;
-    return !(this.#options.direct && id.endsWith('/stdio'));
+    return !(this.#options.direct && gateway);
   }
 
   #rowsOf(column) {
@@ -129,7 +129,7 @@ export function select(sdks, ids) {
   return sdks.filter(({ id }) => !ids || ids.includes(id));
 }
 
-/** Throws if a fault names a column or a row that does not exist. */
+/** Throws if a fault or a gap names a column or a row that does not exist. */
 export function checkFaults(faults, columns) {
   const exists = (id, title) =>
     columns.some((column) => column.id === id && column.rows.some((row) => row.title === title));

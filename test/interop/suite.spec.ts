@@ -44,6 +44,7 @@ describe('Suite', () => {
   let notRun: Set<string>;
   let log: string[];
   let faults: Record<string, Record<string, { why: string; row?: string }>>;
+  let columnsOf: (sdk: SuiteSdk) => Column[];
 
   beforeEach(() => {
     failing = new Set();
@@ -51,12 +52,13 @@ describe('Suite', () => {
     notRun = new Set();
     log = [];
     faults = {};
+    columnsOf = (one) => [clientOf(one)];
   });
 
   async function run(sdks: FakeSdk[], options: SuiteOptions = {}): Promise<Suite<FakeSdk>> {
     const suite = new Suite<FakeSdk>(options, {
       isInstalled: (one) => Promise.resolve(one.isInstalled),
-      columnsOf: (one) => [clientOf(one)],
+      columnsOf,
       runColumn: async ({ id }, rows, { isDirect, report }) => {
         const results: RowResult[] = [];
         for (const row of rows) {
@@ -158,6 +160,20 @@ describe('Suite', () => {
   it('runs no row without the gateway that needs it', async () => {
     const suite = await run([sdk('go')], { direct: true });
     expect([...suite.cells.keys()]).toEqual(['go client calls', 'go client events of servers']);
+  });
+
+  it.each([
+    [false, 6],
+    [true, 2],
+  ])('runs a column that needs the gateway unless it is left out (%j)', async (direct, cells) => {
+    columnsOf = (one) => [clientOf(one), { ...clientOf(one), id: `${one.id}/stdio`, gateway: true }];
+    expect((await run([sdk('go')], { direct })).cells.size).toBe(cells);
+  });
+
+  it('runs the columns of one role', async () => {
+    columnsOf = (one) => [clientOf(one), { ...clientOf(one), role: 'client-2026' }];
+    const suite = await run([sdk('go')], { role: 'client-2026' });
+    expect(suite.columns.map(({ role }) => role)).toEqual(['client-2026']);
   });
 });
 

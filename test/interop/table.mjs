@@ -1,7 +1,7 @@
-/** The cells as two Markdown tables: rows of clients, and rows of servers. */
+/** The cells as Markdown tables: rows of clients of each era, and rows of servers. */
 export function table(columns, cells) {
   const parts = [];
-  for (const role of ['client', 'server']) {
+  for (const role of ['client', 'client-2026', 'server']) {
     const own = columns.filter((column) => column.role === role);
     if (own.length > 0) parts.push(tableOf(role, own, cells));
   }

@@ -17,7 +17,6 @@ async function updateMany(openMany: (url: string, count: number) => Promise<Many
   if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
   const docs = await startSubscribableServer('x://a');
   const config = writeConfig({
-    http: { modern: true },
     mcpServers: { docs: docs.http },
     limits: {
       sessions: WANTED,

@@ -26,10 +26,7 @@ const INITIALIZE = {
 const LIST = { jsonrpc: '2.0', id: ID, method: 'tools/list' };
 const modernList = (id = ID): object => ({ ...LIST, id, params: { _meta: envelopeOf() } });
 
-async function serve(
-  limits: Partial<Limits> = {},
-  http: Partial<HttpSettings> = { modern: true },
-): Promise<EdgeHarness> {
+async function serve(limits: Partial<Limits> = {}, http: Partial<HttpSettings> = {}): Promise<EdgeHarness> {
   const started = new EdgeHarness(limits, http);
   started.handlers.set('tools/list', () => ({ tools: [] }));
   started.handlers.set('tools/call', (params) => ({ called: requireString(params, 'name') }));

@@ -17,7 +17,7 @@ async function serve(
   handler: (context: McpContext) => Promise<unknown>,
   limits: Partial<Limits> = {},
 ): Promise<void> {
-  edge = new EdgeHarness(limits, { modern: true });
+  edge = new EdgeHarness(limits);
   edge.handlers.set('tools/call', (_params: Params | undefined, context: McpContext) => {
     context.server = 'server';
     return handler(context);

@@ -14,7 +14,7 @@ import type { ModernRequest } from './modern-request.js';
 let edge: EdgeHarness;
 
 async function serve(limits: Partial<Limits> = {}): Promise<void> {
-  edge = new EdgeHarness(limits, { modern: true });
+  edge = new EdgeHarness(limits);
   edge.modernRequests.onModuleInit();
   await edge.listen();
   const started = edge;

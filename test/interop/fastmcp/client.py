@@ -6,6 +6,9 @@ import sys
 import anyio
 import mcp_types as types
 from fastmcp import Client
+from mcp.client.subscriptions import SubscriptionLost, listen
+
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
 def write(message):
@@ -17,9 +20,11 @@ def text_of(parts):
 
 
 class Program:
-    def __init__(self):
+    def __init__(self, tasks):
+        self.tasks = tasks
         self.client = None
         self.calls = {}
+        self.listening = None
 
     async def on_message(self, message):
         match message:
@@ -41,9 +46,11 @@ class Program:
             elicitation_handler=on_elicit,
             log_handler=self.on_log,
             message_handler=self.on_message,
+            # By default, this SDK asks for revision 2026-07-28.
+            **({} if command["era"] == "2026" else {"mode": "legacy"}),
         )
         await self.client.__aenter__()
-        return {"server": self.client.server_info.name}
+        return {"server": self.client.server_info.name, "protocol": self.client.protocol_version}
 
     async def call(self, command):
         async def on_progress(progress, _total, _message):
@@ -56,6 +63,7 @@ class Program:
                 command["name"],
                 command.get("arguments") or {},
                 progress_handler=on_progress if command.get("progress") else None,
+                meta={LOG_LEVEL: command["level"]} if "level" in command else None,
             )
             return {
                 "text": text_of(result.content),
@@ -85,7 +93,32 @@ class Program:
         result = await self.client.get_prompt(command["name"], command["arguments"])
         return {"text": text_of([message.content for message in result.messages])}
 
-    # FastMCP has no method for subscriptions; its session is that of the Python SDK.
+    # FastMCP has no methods for subscriptions and streams; its session is that of the Python SDK.
+    async def listen(self, command):
+        listening = anyio.Event()
+        self.tasks.start_soon(self.stay_listening, command, listening)
+        await listening.wait()
+
+    async def stay_listening(self, command, listening):
+        stream = listen(
+            self.client.session,
+            tools_list_changed=command.get("tools", False),
+            resource_subscriptions=command.get("uris", []),
+        )
+        with anyio.CancelScope() as self.listening:
+            try:
+                async with stream as events:
+                    listening.set()
+                    # The handler of all messages writes the events: the stream itself merges equal ones.
+                    async for _event in events:
+                        pass
+                write({"event": "listenEnded", "withResult": True})
+            except SubscriptionLost:
+                write({"event": "listenEnded", "withResult": False})
+
+    async def unlisten(self, _command):
+        self.listening.cancel()
+
     async def subscribe(self, command):
         await self.client.session.subscribe_resource(command["uri"])
 
@@ -110,8 +143,8 @@ class Program:
 
 
 async def main():
-    program = Program()
     async with anyio.create_task_group() as tasks:
+        program = Program(tasks)
         async for line in anyio.wrap_file(sys.stdin):
             command = json.loads(line)
             # Contexts of the client must be entered and left in the same task.

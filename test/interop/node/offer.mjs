@@ -1,5 +1,5 @@
 // What every server program of this suite offers; the programs of the other languages have the same names.
-const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
+export const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 const object = (properties) => ({ type: 'object', properties, required: Object.keys(properties) });
 const string = { type: 'string' };
 const number = { type: 'number' };
@@ -17,6 +17,20 @@ export const TOOLS = {
   grow: object({}),
 };
 const OUTPUT = { sum: object({ sum: number }) };
+
+/** What is not a tool. */
+export const OFFER = {
+  resources: [{ uri: 'note://one', name: 'one' }],
+  templates: [{ uriTemplate: 'note://{name}', name: 'note' }],
+  contentsOf: (uri) => ({ contents: [{ uri, mimeType: 'text/plain', text: `content of ${uri}` }] }),
+  prompts: [{ name: 'greet', arguments: [{ name: 'name', required: true }] }],
+  greeting: (args) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Hello ${args?.name}` } }],
+  }),
+};
+
+/** The params of the elicitation of the tool `ask`. */
+export const question = (message) => ({ message, requestedSchema: object({ answer: string }) });
 
 /** What all sessions of one server process share. */
 export const shared = { sessions: new Set(), cancelled: 0, hasExtra: process.env.INTEROP_EXTRA === '1' };
@@ -73,12 +87,9 @@ export const handlers = {
   },
   cancelled: () => text(shared.cancelled),
   capabilities: (_, { clientCapabilities }) => text(Object.keys(clientCapabilities)),
-  ask: async ({ question }, extra) => {
+  ask: async (args, extra) => {
     const { action, content } = await extra.sendRequest(
-      {
-        method: 'elicitation/create',
-        params: { message: question, requestedSchema: object({ answer: string }) },
-      },
+      { method: 'elicitation/create', params: question(args.question) },
       extra.resultSchema,
     );
     return text(`${action}:${content?.answer}`);

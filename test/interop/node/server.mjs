@@ -5,7 +5,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import * as types from '@modelcontextprotocol/sdk/types.js';
-import { handlers, shared, toolList } from './offer.mjs';
+import { handlers, OFFER, shared, toolList } from './offer.mjs';
 
 const [mode, port = '0'] = process.argv.slice(2);
 const capabilities = {
@@ -31,13 +31,9 @@ function newSession() {
       resultSchema: types.ElicitResultSchema,
     });
   });
-  on(types.ListResourcesRequestSchema, () => ({ resources: [{ uri: 'note://one', name: 'one' }] }));
-  on(types.ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [{ uriTemplate: 'note://{name}', name: 'note' }],
-  }));
-  on(types.ReadResourceRequestSchema, ({ params: { uri } }) => ({
-    contents: [{ uri, mimeType: 'text/plain', text: `content of ${uri}` }],
-  }));
+  on(types.ListResourcesRequestSchema, () => ({ resources: OFFER.resources }));
+  on(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: OFFER.templates }));
+  on(types.ReadResourceRequestSchema, ({ params: { uri } }) => OFFER.contentsOf(uri));
   on(types.SubscribeRequestSchema, ({ params: { uri } }) => {
     session.uris.add(uri);
     return {};
@@ -46,12 +42,8 @@ function newSession() {
     session.uris.delete(uri);
     return {};
   });
-  on(types.ListPromptsRequestSchema, () => ({
-    prompts: [{ name: 'greet', arguments: [{ name: 'name', required: true }] }],
-  }));
-  on(types.GetPromptRequestSchema, ({ params }) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: `Hello ${params.arguments?.name}` } }],
-  }));
+  on(types.ListPromptsRequestSchema, () => ({ prompts: OFFER.prompts }));
+  on(types.GetPromptRequestSchema, ({ params }) => OFFER.greeting(params.arguments));
   shared.sessions.add(session);
   server.onclose = () => shared.sessions.delete(session);
   return server;

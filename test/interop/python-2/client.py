@@ -6,6 +6,9 @@ from contextlib import AsyncExitStack
 
 import anyio
 from mcp import Client, types
+from mcp.client.subscriptions import SubscriptionLost
+
+LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
 def write(message):
@@ -17,10 +20,12 @@ def text_of(parts):
 
 
 class Program:
-    def __init__(self, stack):
+    def __init__(self, stack, tasks):
         self.stack = stack
+        self.tasks = tasks
         self.client = None
         self.calls = {}
+        self.listening = None
 
     async def on_message(self, message):
         match message:
@@ -42,9 +47,34 @@ class Program:
             elicitation_callback=on_elicit,
             logging_callback=self.on_log,
             message_handler=self.on_message,
+            # By default, this SDK asks for revision 2026-07-28.
+            **({} if command["era"] == "2026" else {"mode": "legacy"}),
         )
         self.client = await self.stack.enter_async_context(client)
-        return {"server": self.client.server_info.name}
+        return {"server": self.client.server_info.name, "protocol": self.client.protocol_version}
+
+    async def listen(self, command):
+        listening = anyio.Event()
+        self.tasks.start_soon(self.stay_listening, command, listening)
+        await listening.wait()
+
+    async def stay_listening(self, command, listening):
+        stream = self.client.listen(
+            tools_list_changed=command.get("tools", False), resource_subscriptions=command.get("uris", [])
+        )
+        with anyio.CancelScope() as self.listening:
+            try:
+                async with stream as events:
+                    listening.set()
+                    # The handler of all messages writes the events: the stream itself merges equal ones.
+                    async for _event in events:
+                        pass
+                write({"event": "listenEnded", "withResult": True})
+            except SubscriptionLost:
+                write({"event": "listenEnded", "withResult": False})
+
+    async def unlisten(self, _command):
+        self.listening.cancel()
 
     async def call(self, command):
         async def on_progress(progress, _total, _message):
@@ -57,6 +87,7 @@ class Program:
                 command["name"],
                 command.get("arguments"),
                 progress_callback=on_progress if command.get("progress") else None,
+                meta={LOG_LEVEL: command["level"]} if "level" in command else None,
             )
             return {
                 "text": text_of(result.content),
@@ -112,7 +143,7 @@ class Program:
 
 async def main():
     async with AsyncExitStack() as stack, anyio.create_task_group() as tasks:
-        program = Program(stack)
+        program = Program(stack, tasks)
         async for line in anyio.wrap_file(sys.stdin):
             command = json.loads(line)
             # Contexts of the SDK must be entered and left in the same task.

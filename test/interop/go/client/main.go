@@ -23,6 +23,8 @@ type command struct {
 	URI       string         `json:"uri"`
 	Level     string         `json:"level"`
 	Call      int            `json:"call"`
+	Era       string         `json:"era"`
+	URIs      []string       `json:"uris"`
 }
 
 type object map[string]any
@@ -32,6 +34,8 @@ var (
 	output  = json.NewEncoder(os.Stdout)
 	session *mcp.ClientSession
 	cancels = map[int]context.CancelFunc{}
+	// The resources for which the client listens.
+	listened []string
 )
 
 func write(message object) {
@@ -70,12 +74,43 @@ func connect(ctx context.Context, c command) (object, error) {
 		},
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "interop-go", Version: "1.0.0"}, options)
+	// By default, this SDK asks for revision 2026-07-28.
+	revision := &mcp.ClientSessionOptions{}
+	if c.Era == "2025" {
+		revision.ProtocolVersion = "2025-11-25"
+	}
 	var err error
-	session, err = client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: c.URL}, nil)
+	session, err = client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: c.URL}, revision)
 	if err != nil {
 		return nil, err
 	}
-	return object{"server": session.InitializeResult().ServerInfo.Name}, nil
+	result := session.InitializeResult()
+	return object{"server": result.ServerInfo.Name, "protocol": result.ProtocolVersion}, nil
+}
+
+// The SDK opens a stream for each resource. It listens to changes of lists from the connection on.
+func listen(ctx context.Context, c command) (object, error) {
+	if _, err := unlisten(ctx, c); err != nil {
+		return nil, err
+	}
+	for _, uri := range c.URIs {
+		if err := session.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+			return nil, err
+		}
+		listened = append(listened, uri)
+	}
+	return nil, nil
+}
+
+// Also after a stream has ended: until then, the SDK takes the resource for subscribed.
+func unlisten(ctx context.Context, _ command) (object, error) {
+	for _, uri := range listened {
+		if err := session.Unsubscribe(ctx, &mcp.UnsubscribeParams{URI: uri}); err != nil {
+			return nil, err
+		}
+	}
+	listened = nil
+	return nil, nil
 }
 
 func call(ctx context.Context, c command) (object, error) {
@@ -87,6 +122,9 @@ func call(ctx context.Context, c command) (object, error) {
 	params := &mcp.CallToolParams{Name: c.Name, Arguments: c.Arguments}
 	if c.Progress {
 		params.SetProgressToken(c.ID)
+	}
+	if c.Level != "" {
+		params.Meta = mcp.Meta{mcp.MetaKeyLogLevel: c.Level}
 	}
 	result, err := session.CallTool(ctx, params)
 	if err != nil {
@@ -142,11 +180,13 @@ func prompt(ctx context.Context, c command) (object, error) {
 }
 
 var operations = map[string]func(context.Context, command) (object, error){
-	"connect": connect,
-	"call":    call,
-	"cancel":  cancel,
-	"read":    read,
-	"prompt":  prompt,
+	"connect":  connect,
+	"call":     call,
+	"cancel":   cancel,
+	"read":     read,
+	"prompt":   prompt,
+	"listen":   listen,
+	"unlisten": unlisten,
 	"tools": func(ctx context.Context, _ command) (object, error) {
 		return names(session.Tools(ctx, nil), func(one *mcp.Tool) string { return one.Name })
 	},

@@ -4,13 +4,15 @@
 use std::{collections::HashMap, io::BufRead, sync::Arc};
 
 use rmcp::{
-    ClientHandler, ErrorData, RoleClient, ServiceExt,
+    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt,
     model::*,
-    service::{NotificationContext, Peer, PeerRequestOptions, RequestContext, RunningService},
+    service::{
+        NotificationContext, Peer, RequestContext, RunningService, Subscription, SubscriptionEnd,
+    },
     transport::StreamableHttpClientTransport,
 };
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, task::AbortHandle};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Answer = Result<Value, Failure>;
@@ -81,9 +83,26 @@ impl ClientHandler for Handler {
 
 #[derive(Default)]
 struct Program {
-    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
-    peer: Mutex<Option<Peer<RoleClient>>>,
-    calls: Mutex<HashMap<u64, RequestId>>,
+    service: Mutex<Option<Arc<RunningService<RoleClient, Handler>>>>,
+    calls: Mutex<HashMap<u64, AbortHandle>>,
+    listening: Mutex<Option<AbortHandle>>,
+}
+
+/// Writes what a listen stream brings, until it ends.
+async fn write_events(mut stream: Subscription) {
+    while let Ok(Some(notification)) = stream.next().await {
+        match notification {
+            ServerNotification::ResourceUpdatedNotification(updated) => {
+                write(json!({ "event": "updated", "uri": updated.params.uri }))
+            }
+            ServerNotification::ToolListChangedNotification(_) => {
+                write(json!({ "event": "toolsChanged" }))
+            }
+            _ => (),
+        }
+    }
+    let with_result = matches!(stream.end(), Some(SubscriptionEnd::Graceful(_)));
+    write(json!({ "event": "listenEnded", "withResult": with_result }));
 }
 
 impl Program {
@@ -91,22 +110,37 @@ impl Program {
         let answer = command["answer"].as_str().unwrap_or_default().to_owned();
         let url = command["url"].as_str().unwrap_or_default();
         let transport = StreamableHttpClientTransport::from_uri(url);
-        let service = Handler { answer }.serve(transport).await?;
+        let handler = Handler { answer };
+        // By default, this SDK initializes a session.
+        let service = if command["era"] == "2026" {
+            let lifecycle = ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: None,
+            };
+            handler.serve_with_lifecycle(transport, lifecycle).await?
+        } else {
+            handler.serve(transport).await?
+        };
         let info = serde_json::to_value(service.peer_info())?;
-        *self.peer.lock().await = Some(service.peer().clone());
-        *self.service.lock().await = Some(service);
-        Ok(json!({ "server": info["serverInfo"]["name"] }))
+        *self.service.lock().await = Some(Arc::new(service));
+        Ok(json!({ "server": info["serverInfo"]["name"], "protocol": info["protocolVersion"] }))
     }
 
-    async fn call(&self, peer: &Peer<RoleClient>, command: &Value) -> Answer {
-        let params = json!({ "name": command["name"], "arguments": command["arguments"] });
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(from(params)?));
-        let handle = peer
-            .send_cancellable_request(request, PeerRequestOptions::no_options())
-            .await?;
+    /// The SDK cancels a request whose future is dropped.
+    async fn call(
+        &self,
+        service: Arc<RunningService<RoleClient, Handler>>,
+        command: &Value,
+    ) -> Answer {
+        let mut params = json!({ "name": command["name"], "arguments": command["arguments"] });
+        if let Some(level) = command["level"].as_str() {
+            params["_meta"] = json!({ "io.modelcontextprotocol/logLevel": level });
+        }
+        let params: CallToolRequestParams = from(params)?;
+        let call = tokio::spawn(async move { service.call_tool(params).await });
         let id = command["id"].as_u64().unwrap_or_default();
-        self.calls.lock().await.insert(id, handle.id.clone());
-        let result = serde_json::to_value(handle.await_response().await?)?;
+        self.calls.lock().await.insert(id, call.abort_handle());
+        let result = serde_json::to_value(call.await??)?;
         Ok(json!({
             "text": text_of(&result["content"]),
             "structured": result["structuredContent"],
@@ -114,11 +148,22 @@ impl Program {
         }))
     }
 
-    async fn cancel(&self, peer: &Peer<RoleClient>, command: &Value) -> Answer {
+    async fn cancel(&self, command: &Value) -> Answer {
         let id = command["call"].as_u64().unwrap_or_default();
-        let request = self.calls.lock().await.remove(&id);
-        let params = json!({ "requestId": request, "reason": "cancelled" });
-        peer.notify_cancelled(from(params)?).await?;
+        if let Some(call) = self.calls.lock().await.remove(&id) {
+            call.abort();
+        }
+        Ok(json!({}))
+    }
+
+    async fn listen(&self, peer: &Peer<RoleClient>, command: &Value) -> Answer {
+        let filter = json!({
+            "toolsListChanged": command["tools"].as_bool(),
+            "resourceSubscriptions": command["uris"],
+        });
+        let stream = peer.listen(from(filter)?).await?;
+        let writing = tokio::spawn(write_events(stream));
+        *self.listening.lock().await = Some(writing.abort_handle());
         Ok(json!({}))
     }
 
@@ -127,11 +172,19 @@ impl Program {
         if op == "connect" {
             return self.connect(command).await;
         }
-        let peer = self.peer.lock().await.clone().ok_or("not connected")?;
+        let service = self.service.lock().await.clone().ok_or("not connected")?;
+        let peer = service.peer();
         let uri = json!({ "uri": command["uri"] });
         Ok(match op {
-            "call" => return self.call(&peer, command).await,
-            "cancel" => return self.cancel(&peer, command).await,
+            "call" => return self.call(service, command).await,
+            "cancel" => return self.cancel(command).await,
+            "listen" => return self.listen(peer, command).await,
+            "unlisten" => {
+                if let Some(listening) = self.listening.lock().await.take() {
+                    listening.abort();
+                }
+                json!({})
+            }
             "tools" => names(peer.list_all_tools().await?, "name")?,
             "resources" => names(peer.list_all_resources().await?, "uri")?,
             "templates" => names(peer.list_all_resource_templates().await?, "uriTemplate")?,
@@ -150,7 +203,8 @@ impl Program {
             "subscribe" => json!({ "done": peer.subscribe(from(uri)?).await? }),
             "unsubscribe" => json!({ "done": peer.unsubscribe(from(uri)?).await? }),
             "level" => {
-                peer.set_level(from(json!({ "level": command["level"] }))?).await?;
+                peer.set_level(from(json!({ "level": command["level"] }))?)
+                    .await?;
                 json!({})
             }
             "ping" => {
@@ -159,9 +213,7 @@ impl Program {
                 json!({})
             }
             "disconnect" => {
-                if let Some(service) = self.service.lock().await.take() {
-                    service.cancel().await?;
-                }
+                service.cancellation_token().cancel();
                 json!({})
             }
             _ => return Err(format!("unknown command {op}").into()),
@@ -171,7 +223,12 @@ impl Program {
 
 fn names<T: serde::Serialize>(items: Vec<T>, member: &str) -> Answer {
     let items = serde_json::to_value(items)?;
-    let names: Vec<_> = items.as_array().into_iter().flatten().map(|one| &one[member]).collect();
+    let names: Vec<_> = items
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|one| &one[member])
+        .collect();
     Ok(json!({ "names": names }))
 }
 
