@@ -50,8 +50,11 @@ describe('readGroupUsage', () => {
     expect([most, usage.get(1)!.residentBytes]).toEqual([16, 40 * 1024]);
   });
 
-  it('returns nothing without groups, and without /proc', async () => {
-    expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]))).toEqual(new Map());
+  it('returns nothing and reads no file without groups, and returns nothing without /proc', async () => {
+    const paths: string[] = [];
+    const read = (path: string): Promise<string> => Promise.resolve(String(paths.push(path)));
+    expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]), read)).toEqual(new Map());
+    expect(paths).toEqual([]);
     expect(await readGroupUsage(new Set([10]), join(tempDir(), 'none'))).toEqual(new Map());
   });
 
