@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -22,7 +22,8 @@ function procWith(...processes: Process[]): string {
     );
     writeFileSync(join(directory, `${pid}/status`), `Name:\ta\nVmRSS:\t${kb} kB\nThreads:\t1\n`);
   }
-  mkdirSync(join(directory, 'net'));
+  // Like /proc/self, another name of a process.
+  symlinkSync(String(processes[0]![0]), join(directory, 'self'));
   mkdirSync(join(directory, '999'));
   return directory;
 }
@@ -56,6 +57,16 @@ describe('readGroupUsage', () => {
     expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]), read)).toEqual(new Map());
     expect(paths).toEqual([]);
     expect(await readGroupUsage(new Set([10]), join(tempDir(), 'none'))).toEqual(new Map());
+  });
+
+  it('counts no memory of a process that ends while it is read', async () => {
+    const directory = procWith([10, 10, 100, 4], [11, 10, 100, 4]);
+    const read = async (path: string): Promise<string> => {
+      if (path.endsWith('11/status')) throw new Error('ESRCH');
+      return readFile(path, 'latin1');
+    };
+    const usage = await readGroupUsage(new Set([10]), directory, read);
+    expect(usage.get(10)).toEqual({ residentBytes: 4096, cpuSeconds: 8 });
   });
 
   it('reads a real process and its child', async () => {
