@@ -13,6 +13,6 @@ describe('isRevokedKey', () => {
     ['of the revoked key under another id', 'cd', HASH, false],
   ])('with the hash %s', (_whose, id, hash, isRevoked) => {
     const decisions = decideKey(NO_DECISIONS, 'ci', { revoked: [HASH] });
-    expect(isRevokedKey({ id, hash, projects: ['p'], expires: undefined }, decisions)).toBe(isRevoked);
+    expect(isRevokedKey({ id, hash, projects: ['p'] }, decisions)).toBe(isRevoked);
   });
 });
