@@ -112,4 +112,18 @@ describe('the handshake with a server of 2026', () => {
     expect(link.notificationStream).toBe('open');
     await link.close();
   });
+
+  it('pings the server when the listen stream ends', async () => {
+    const { transport, link } = await discover({ tools: { listChanged: true } });
+    const { id, params } = transport.only('subscriptions/listen');
+    const meta = { 'io.modelcontextprotocol/subscriptionId': id };
+    transport.notify('notifications/subscriptions/acknowledged', { ...params, _meta: meta });
+    await flushPromises();
+    transport.sent.length = 0;
+    transport.answer(id, {});
+    await flushPromises();
+    expect(link.notificationStream).toBe('lost');
+    expect(transport.all('server/discover')).toHaveLength(1);
+    await link.close();
+  });
 });
