@@ -61,10 +61,9 @@ describe('readGroupUsage', () => {
 
   it('counts no memory of a process that ends while it is read', async () => {
     const directory = procWith([10, 10, 100, 4], [11, 10, 100, 4]);
-    const read = async (path: string): Promise<string> => {
-      if (path.endsWith('11/status')) throw new Error('ESRCH');
-      return readFile(path, 'latin1');
-    };
+    const ended = join(directory, '11/status');
+    const read = (path: string): Promise<string> =>
+      path === ended ? Promise.reject(new Error('ESRCH')) : readFile(path, 'latin1');
     const usage = await readGroupUsage(new Set([10]), directory, read);
     expect(usage.get(10)).toEqual({ residentBytes: 4096, cpuSeconds: 8 });
   });
