@@ -12,6 +12,7 @@ import {
   KEYS_WITH_VARIABLES,
   withBraces,
 } from '../config/source/gemini-variables.js';
+import { withoutJsonComments } from '../config/source/json-comments.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 interface ImportResult {
@@ -23,9 +24,6 @@ interface ImportResult {
 }
 
 type ServerDefinition = Record<string, unknown>;
-
-/** Matches a string, which it captures, or a comment: `//` up to the end of the line, or a block comment. */
-const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /**
  * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI. Their
@@ -54,18 +52,11 @@ export function importServers(text: string, file: string): ImportResult {
   return { config: { mcpServers }, notes: [...notes], problems: validationProblems(mcpServers) };
 }
 
-/** Replaces comments by spaces and keeps their line breaks, so that error messages name the right line. */
-const withoutComments = (text: string): string =>
-  text.replace(
-    STRING_OR_COMMENT,
-    (found, string: string | undefined) => string ?? found.replace(/[^\n]/g, ' '),
-  );
-
 function parseDocument(text: string, file: string): ServerDefinition {
   let document: unknown;
   try {
     // Every JSON text is YAML. The YAML parser also accepts trailing commas, which editors allow.
-    document = parse(withoutComments(text), { stringKeys: true });
+    document = parse(withoutJsonComments(text), { stringKeys: true });
   } catch (cause) {
     throw new RangeError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
   }

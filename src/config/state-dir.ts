@@ -1,5 +1,5 @@
-import { mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { StartError } from './start-error.js';
 
@@ -15,7 +15,7 @@ export class StateDir {
   /** Creates the directory if it is missing. Throws a StartError if it cannot be created or written. */
   requireWritable(): void {
     try {
-      this.make();
+      makeDirectory(this.path);
       // A write checks the rights of the effective user. `fs.access` would check those of the real user.
       rmdirSync(mkdtempSync(join(this.path, '.write-check-')));
     } catch (cause) {
@@ -29,16 +29,12 @@ export class StateDir {
     }
   }
 
-  private make(): void {
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
-  }
-
   /**
    * Creates the directory with mode 0700. An existing directory keeps its mode; a warning is logged if the mode gives other
    * users access.
    */
   create(): this {
-    this.make();
+    makeDirectory(this.path);
     const mode = statSync(this.path).mode & 0o777;
     const isOpenToOthers = (mode & 0o077) !== 0;
     if (process.platform !== 'win32' && isOpenToOthers)
@@ -50,5 +46,21 @@ export class StateDir {
         fix: `chmod 700 ${this.path}`,
       });
     return this;
+  }
+}
+
+/**
+ * Creates a directory and its parents. The option `recursive` of Node does the same, but never returns where a directory exists
+ * and refuses a new one with ENOENT, as `/proc` does.
+ */
+function makeDirectory(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (!existsSync(parent)) makeDirectory(parent);
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    const isMadeMeanwhile = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+    if (!isMadeMeanwhile) throw error;
   }
 }

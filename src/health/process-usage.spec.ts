@@ -58,4 +58,14 @@ describe('ProcessUsage', () => {
     expect(await scrape()).toEqual([]);
     clock.mockRestore();
   });
+
+  it('never decreases the CPU time, also when a process has ended during the measurement', async () => {
+    const { backends, groups, scrape, clock } = measured();
+    backends.push({ id: 'fs', pids: [1] });
+    groups.set(1, { residentBytes: 100, cpuSeconds: 2 });
+    await scrape();
+    groups.clear();
+    expect(await scrape()).toEqual(['memory_bytes{server_id="fs"} 0', 'cpu_seconds_total{server_id="fs"} 2']);
+    clock.mockRestore();
+  });
 });

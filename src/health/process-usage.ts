@@ -76,7 +76,7 @@ export class ProcessUsage implements OnModuleInit {
         usage.cpuSeconds.set(pid, Math.max(seconds, usage.cpuSeconds.get(pid) ?? 0));
       }
       usage.residentBytes = sum(pids.map((pid) => usageByPid.get(pid)?.residentBytes ?? 0));
-      if (pids.length > 0 || this.servers.has(server)) this.servers.set(server, usage);
+      if (pids.length > 0) this.servers.set(server, usage);
     }
   }
 }

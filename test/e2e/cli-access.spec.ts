@@ -279,7 +279,7 @@ describe('decisions', () => {
     await reload({});
   });
 
-  it('about keys refuse them until they are cleared', async () => {
+  it('about keys refuse them until they are cleared, and accept a new key under the same id', async () => {
     expect((await run(['key', 'ls'])).stdout).toMatch(
       /^KEY +STATE +PROJECTS +EXPIRES +SESSIONS +DECIDED\nci +active +slow +never +/,
     );
@@ -288,8 +288,14 @@ describe('decisions', () => {
       { id: 'ci', state: 'revoked', sessions: 0, decision: { id: 'key:ci', by: 'admin' } },
     ]);
     expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
+    const { json: renewed } = await run(['key', 'create', 'ci', '--project', 'slow', '-o', 'json']);
+    await reload({ auth: { apiKeys: [renewed['entry']] } });
+    const call = ['tools', 'call', 'slow__say', '--key'];
+    expect(await run([...call, String(renewed['key'])])).toMatchObject({ code: 0 });
+    await reload({});
+    expect(await run([...call, key])).toMatchObject({ code: 4 });
     await adminClient().delete('decisions/key:ci');
-    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 0 });
+    expect(await run([...call, key])).toMatchObject({ code: 0 });
   });
 });
 

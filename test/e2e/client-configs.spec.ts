@@ -118,6 +118,10 @@ function corrected(file: ClientFile, refused: readonly string[]): ClientFile {
   return copy.servers ? { servers } : { mcpServers: servers };
 }
 
+/** The text of a file as editors allow it. */
+const commented = (file: ClientFile): string =>
+  `// MCP servers\n{ // mine\n${JSON.stringify(file).slice(1, -1)}, /* no more */\n}\n`;
+
 /** Starts the gateway with this file, and with the settings of the tests in the environment. */
 function launchWith(content: string): Gateway {
   const dir = tempDir();
@@ -176,8 +180,8 @@ describe.each(Object.entries(CLIENTS))('the configuration of %s', (_client, give
     for (const problem of problems) expect(problem).toContain('`gatehouse config import');
   });
 
-  it('is served once these parts are changed', async () => {
-    const gateway = launchWith(JSON.stringify(corrected(file, refused)));
+  it('is served once these parts are changed, with comments and trailing commas of an editor', async () => {
+    const gateway = launchWith(commented(corrected(file, refused)));
     expect(await servedBy(gateway)).toMatchObject(expected());
   });
 

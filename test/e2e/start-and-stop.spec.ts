@@ -8,6 +8,7 @@ import { launch } from '../kit/command-line.js';
 import { Gateway, launchGateway, startGateway, writeConfig } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
 import { descendantsOf, isAlive, untilExited } from '../kit/processes.js';
+import { hasPrerequisite } from '../kit/prerequisite.js';
 import { MAIN, NODE } from '../kit/program.js';
 import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { RawSession } from '../kit/raw-session.js';
@@ -145,13 +146,24 @@ describe('start', () => {
     expect(first.isRunning).toBe(true);
   });
 
-  it('fails with exit code 1 and one sentence when stateDir cannot be written', async () => {
+  it.each([
+    ['is below a file', (config: string) => join(config, 'state'), 'ENOTDIR'],
+    ...(hasPrerequisite('/proc', existsSync('/proc'))
+      ? [
+          [
+            'is in a file system that accepts no new directory',
+            () => '/proc/gatehouse/state',
+            'ENOENT',
+          ] as const,
+        ]
+      : []),
+  ])('fails with exit code 1 and one sentence when stateDir %s', async (_where, place, code) => {
     const config = writeConfig({});
-    const stateDir = join(config, 'state');
+    const stateDir = place(config);
     const gateway = launchGateway(['--config', config], { GATEHOUSE__STATEDIR: stateDir });
     expect((await within('the gateway to exit', gateway.exited)).code).toBe(1);
     expect(gateway.stderr).toBe(
-      `gatehouse: cannot write to stateDir ${stateDir} (ENOTDIR): give this user the right to write there, ` +
+      `gatehouse: cannot write to stateDir ${stateDir} (${code}): give this user the right to write there, ` +
         'or choose another directory with stateDir or GATEHOUSE__STATEDIR\n',
     );
     expect(gateway.logs).toEqual([]);

@@ -129,12 +129,9 @@ class ServerContext {
 
   newProxy = async (url) => this.#row.add(await CuttingProxy.start(url));
 
-  /** Resolves with the time for which the server could not be reached, in milliseconds. */
   deploy = async (env) => {
-    const stoppedAt = Date.now();
     await this.program?.stop();
     this.program = await startServer(this.sdk, this.mode, this.port, env);
-    return Date.now() - stoppedAt;
   };
 
   async prepare() {

@@ -14,12 +14,9 @@ const IDLE_MS = 3_500;
 const KEEP_ALIVE_MS = 1_000;
 /** Somewhat longer than the gateway counts a cancelled call as in flight. */
 const CANCELLED_CALL_MS = 1_200;
-/** How long a deploy of a server that starts at once may stay unnoticed. */
+/** How long a deploy may stay unnoticed after the server has started: the gateway tries every 5 s, then fetches the lists. */
 const NOTICED_MS = 15_000;
 const CONVERSING = ['http', 'stdio'];
-
-/** The longer a server was down, the longer the gateway waits before its next attempt: at most a minute. */
-const noticedWithin = (downMs) => NOTICED_MS + Math.min(downMs, 60_000);
 
 const updatesOf = (client) => client.ofKind('updated').filter(({ uri }) => uri === NOTE).length;
 /** FastMCP sends the text of a message as a member. */
@@ -199,11 +196,11 @@ export const SERVER_ROWS = [
     title: 'deploy that adds a tool is noticed',
     modes: ['http', 'json', 'stateless'],
     run: async ({ first, deploy }) => {
-      const addMs = await deploy({ INTEROP_EXTRA: '1' });
-      await until('the new tool is listed', () => lists(first, 'extra'), noticedWithin(addMs));
+      await deploy({ INTEROP_EXTRA: '1' });
+      await until('the new tool is listed', () => lists(first, 'extra'), NOTICED_MS);
       equal((await first.call('extra')).text, 'extra');
-      const removeMs = await deploy({ INTEROP_EXTRA: '0' });
-      await until('the tool is gone', async () => !(await lists(first, 'extra')), noticedWithin(removeMs));
+      await deploy({ INTEROP_EXTRA: '0' });
+      await until('the tool is gone', async () => !(await lists(first, 'extra')), NOTICED_MS);
       equal((await first.call('echo', { text: 'again' })).text, 'again');
     },
   },

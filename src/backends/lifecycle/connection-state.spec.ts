@@ -11,6 +11,7 @@ import {
 } from './connection-state.js';
 
 const CRASH = new Error('exited with code 1');
+const UNAUTHORIZED = new TransportError('refused', 'HTTP 401', { httpStatus: 401 });
 const EXPIRED = new TransportError('session-expired', 'unknown session');
 
 type Step = ConnectionEvent['type'] | ConnectionEvent;
@@ -303,12 +304,12 @@ describe('transition, crash loop', () => {
   });
 });
 
-/** The delays after each failed attempt: without calls, and while calls arrive. */
-function delaysAfter(failures: number): { idle: number[]; called: number[] } {
+/** The delays after each attempt that fails with this cause: without calls, and while calls arrive. */
+function delaysAfter(failures: number, cause: Error): { idle: number[]; called: number[] } {
   let from = httpServer();
   const delays: { idle: number[]; called: number[] } = { idle: [], called: [] };
   for (let n = 0; n < failures; n++) {
-    from = applySteps(from, 'connect', FAILED);
+    from = applySteps(from, 'connect', { type: 'failed', cause });
     const called = applySteps(from, 'called').status;
     delays.idle.push(from.status.nextAttemptAt! - from.now);
     delays.called.push(called.nextAttemptAt! - from.now);
@@ -318,13 +319,31 @@ function delaysAfter(failures: number): { idle: number[]; called: number[] } {
 
 describe('transition of an HTTP server', () => {
   it('retries with a cap of 5 s while calls arrive, and of a minute when idle', () => {
-    const { idle, called } = delaysAfter(9);
+    const { idle, called } = delaysAfter(9, UNAUTHORIZED);
     expect(idle).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
     expect(called).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000, 5000, 5000]);
   });
 
+  it('retries with a cap of 5 s for the first 60 attempts at a server that is unreachable, as in a deploy', () => {
+    const { idle, called } = delaysAfter(61, CRASH);
+    expect(idle.slice(0, 60)).toEqual([500, 1000, 2000, 4000, ...Array.from({ length: 56 }, () => 5000)]);
+    expect([idle[60], called[60]]).toEqual([60_000, 5000]);
+  });
+
+  it('counts these attempts again after the loss of a stable link only', () => {
+    const down = { ...httpServer().status, retries: 60 };
+    const lost = (openMs: number): ConnectionStatus =>
+      applySteps({ status: down, now: 0 }, ...READY, openMs, LOST).status;
+    expect([10_000, 10_001].map((openMs) => lost(openMs).nextAttemptAt! - lost(openMs).since)).toEqual([
+      60_000, 500,
+    ]);
+  });
+
   it('retries at once when a call arrives later than that', () => {
-    const failures = Array.from({ length: 8 }, () => ['connect', FAILED] as const).flat();
+    const failures = Array.from(
+      { length: 8 },
+      () => ['connect', { type: 'failed', cause: UNAUTHORIZED }] as const,
+    ).flat();
     const { status, now } = applySteps(httpServer(), ...failures, 20_000, 'called');
     expect(status.nextAttemptAt).toBe(now);
     expect(transition(status, { type: 'called' }, { now: now + 1, random: 1 })).toBe(status);

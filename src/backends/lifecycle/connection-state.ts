@@ -1,3 +1,4 @@
+import { failureCauseOf } from '../link/failure-cause.js';
 import { isSessionExpired } from '../link/link-errors.js';
 import { retryDelays, type RetryDelays, type ServerKind } from './retry-delays.js';
 
@@ -143,7 +144,10 @@ const retry: Transition = (status, { now, random }, cause) => {
   // After an expired session, the server is reachable. Only the session must be initialized again.
   const isImmediate = isSessionExpired(cause) && !isFailingOften;
   const isCrashLoop = isFailingOften && kind === 'process';
-  const { idleMs, calledMs } = isImmediate ? NO_DELAY : retryDelays(kind, retries, random, isCrashLoop);
+  const isUnreachable = failureCauseOf(cause) === 'unreachable';
+  const { idleMs, calledMs } = isImmediate
+    ? NO_DELAY
+    : retryDelays({ kind, retries, random, isCrashLoop, isUnreachable });
   return {
     ...initialStatus(now, kind),
     state: isCrashLoop ? 'crash-loop' : 'retrying',

@@ -23,22 +23,31 @@ const PROCESS_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 300_000, jitter: 0.
 const MIN_CRASH_LOOP_MS = 30_000;
 const IDLE_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 60_000 };
 const CALLED_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 5000 };
-
 /**
- * `retries` is the exponent of the backoff, and `random` is between 0 and 1. Calls do not bring the start of a process forward:
- * every call would start a process that crashes again.
+ * An unreachable server is probably being deployed, and clients expect its new tools soon after. So many attempts, about four
+ * minutes long, follow as often as if calls arrived. They count from the start of the gateway, or from the loss of a stable link.
  */
-export function retryDelays(
-  kind: ServerKind,
-  retries: number,
-  random: number,
-  isCrashLoop: boolean,
-): RetryDelays {
-  if (kind === 'http')
-    return {
-      idleMs: backoffDelay(retries, random, IDLE_HTTP_LIMITS),
-      calledMs: backoffDelay(retries, random, CALLED_HTTP_LIMITS),
-    };
+const DEPLOY_RETRIES = 60;
+
+/** What the delays before an attempt depend on. */
+interface RetryInput {
+  readonly kind: ServerKind;
+  /** The exponent of the backoff. */
+  readonly retries: number;
+  /** Between 0 and 1, for the jitter. */
+  readonly random: number;
+  readonly isCrashLoop: boolean;
+  /** The last attempt, or the last link, failed with cause `unreachable`. */
+  readonly isUnreachable: boolean;
+}
+
+/** Calls do not bring the start of a process forward: every call would start a process that crashes again. */
+export function retryDelays({ kind, retries, random, isCrashLoop, isUnreachable }: RetryInput): RetryDelays {
+  if (kind === 'http') {
+    const calledMs = backoffDelay(retries, random, CALLED_HTTP_LIMITS);
+    const mayBeDeployed = isUnreachable && retries < DEPLOY_RETRIES;
+    return { idleMs: mayBeDeployed ? calledMs : backoffDelay(retries, random, IDLE_HTTP_LIMITS), calledMs };
+  }
   const delayMs = backoffDelay(retries, random, PROCESS_LIMITS);
   const idleMs = isCrashLoop ? Math.max(delayMs, MIN_CRASH_LOOP_MS) : delayMs;
   return { idleMs, calledMs: idleMs };

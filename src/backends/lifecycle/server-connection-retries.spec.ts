@@ -10,10 +10,10 @@ import { StartSlots } from './start-slots.js';
 
 useFakeTime();
 
-/** Several attempts have failed, and further attempts fail as well. */
+/** The server has refused several attempts, and refuses further ones as well. */
 async function failing(): Promise<ConnectionHarness> {
   const server = new ConnectionHarness({ kind: 'http' });
-  server.refuse(new TransportError('unreachable', 'cannot connect: ECONNREFUSED'));
+  server.refuse(new TransportError('refused', 'HTTP 401', { httpStatus: 401 }));
   server.connection.start();
   for (const seconds of [0, 0.5, 1, 2, 4, 8, 16, 32]) await advanceTime(seconds * 1000);
   return server;
@@ -70,6 +70,19 @@ describe('ServerConnection to an HTTP server', () => {
     await advanceTime(1);
     expect(server.attempts).toBe(attempts + 1);
     expect(server.connection.restarts).toBe(0);
+  });
+
+  it('is ready within 5 s after a deploy of 40 s, without calls', async () => {
+    const server = new ConnectionHarness({ kind: 'http' });
+    server.connection.start();
+    await advanceTime(60_000);
+    server.refuse(new TransportError('unreachable', 'cannot connect: ECONNREFUSED'));
+    server.link.disconnect();
+    for (let second = 0; second < 40; second++) await advanceTime(1000);
+    expect(server.state).toBe('retrying');
+    server.accept();
+    await advanceTime(5000);
+    expect(server.state).toBe('ready');
   });
 
   it('is ready soon after the first call to a server that is back', async () => {

@@ -4,11 +4,12 @@ import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { discoverServer, eraOfFailure, offersModern } from './discover.js';
-import { MAX_RESULT_BYTES, MAX_RESULT_MEMBERS } from './handshake-result.js';
+import { MAX_RESULT_BYTES, MAX_RESULT_MEMBERS, type OnMemoryLimit } from './handshake-result.js';
 import { TransportError } from './transport.js';
 
 const RESULT = { supportedVersions: [MODERN_VERSION], capabilities: { tools: {} } };
-const discover = (result: object) => discoverServer(() => Promise.resolve(JsonText.of(result)), 1000);
+const discover = (result: object, onLimit?: OnMemoryLimit) =>
+  discoverServer(() => Promise.resolve(JsonText.of(result)), 1000, onLimit);
 const remote = (code: number, data?: object): RemoteError =>
   new RemoteError(code, 'no', JSON.stringify({ code, message: 'no', data }));
 const refused = (httpStatus: number): TransportError =>
@@ -57,8 +58,12 @@ describe('discoverServer', () => {
   });
 
   it('refuses a result that is too long to keep', async () => {
-    const error = await refusalOf(discover({ ...RESULT, instructions: 'x'.repeat(MAX_RESULT_BYTES) }));
+    const limits: string[] = [];
+    const error = await refusalOf(
+      discover({ ...RESULT, instructions: 'x'.repeat(MAX_RESULT_BYTES) }, (limit) => void limits.push(limit)),
+    );
     expect(error).toMatchObject({ fault: 'too-large' });
+    expect(limits).toEqual(['handshake-result']);
   });
 
   it('refuses a result with too many members to parse at once', async () => {

@@ -24,7 +24,6 @@ export function readHandshakeResult(result: JsonText, method: string, onLimit?: 
     onLimit?.('handshake-result');
     return new TransportError('too-large', `the result of ${method} ${problem}`);
   };
-  if (!result.isLongObject) return result.value;
   const bytes = result instanceof ScannedObject ? result.bytes : Buffer.from(result.text);
   if (bytes.length > MAX_RESULT_BYTES) throw tooLarge(`is over ${MAX_RESULT_BYTES} bytes`);
   const scanner = new JsonScanner({ maxDepth: MAX_DEPTH, maxMembers: MAX_RESULT_MEMBERS });

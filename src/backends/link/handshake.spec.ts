@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient } from '../../../test/kit/fake-client.js';
+import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { FakeTransport, LINK_OPTIONS, type Sent } from '../../../test/kit/fake-transport.js';
-import { flushPromises } from '../../../test/kit/promises.js';
+import { flushPromises, outcomeOf } from '../../../test/kit/promises.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { EraRecord } from './era-record.js';
 import { INBOUND_LIMITS } from './inbound-limiter.js';
@@ -54,6 +55,30 @@ describe('the handshake with a server that fails the probe', () => {
   });
 });
 
+describe('the handshake with a server of 2025', () => {
+  it('finds the notification stream open if the transport has one stream for everything', async () => {
+    const link = await connect(new FakeTransport({ hasOneStream: true }), {});
+    expect(link.notificationStream).toBe('open');
+    await link.notificationsReady;
+  });
+});
+
+describe('a notification stream that the server does not open', () => {
+  useFakeTime();
+
+  it.each([
+    ['2025', (): Promise<JsonRpcLink> => connect(new FakeTransport(), {})],
+    ['2026', async () => (await discover({ tools: { listChanged: true } })).link],
+  ])('is waited for at most a second (%s)', async (_era, open) => {
+    const link = await open();
+    const ready = outcomeOf(link.notificationsReady.then(() => 'ready'));
+    await advanceTime(999);
+    expect(ready).toEqual({});
+    await advanceTime(1);
+    expect([ready, link.notificationStream]).toEqual([{ value: 'ready' }, 'opening']);
+  });
+});
+
 describe('the handshake with a server of 2026', () => {
   it.each([
     ['tools', { toolsListChanged: true }],
@@ -85,6 +110,20 @@ describe('the handshake with a server of 2026', () => {
     transport.notify('notifications/subscriptions/acknowledged', { ...params, _meta: meta });
     await flushPromises();
     expect(link.notificationStream).toBe('open');
+    await link.close();
+  });
+
+  it('pings the server when the listen stream ends', async () => {
+    const { transport, link } = await discover({ tools: { listChanged: true } });
+    const { id, params } = transport.only('subscriptions/listen');
+    const meta = { 'io.modelcontextprotocol/subscriptionId': id };
+    transport.notify('notifications/subscriptions/acknowledged', { ...params, _meta: meta });
+    await flushPromises();
+    transport.sent.length = 0;
+    transport.answer(id, {});
+    await flushPromises();
+    expect(link.notificationStream).toBe('lost');
+    expect(transport.all('server/discover')).toHaveLength(1);
     await link.close();
   });
 });

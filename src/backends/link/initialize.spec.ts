@@ -60,6 +60,11 @@ describe('initializeServer', () => {
     expect(limits).toEqual(['handshake-result']);
   });
 
+  it('rejects a list of more than a megabyte, which is no result', async () => {
+    const response = respondWith(['x'.repeat(1_048_576)]);
+    await expect(initializeServer(response, OPTIONS)).rejects.toMatchObject({ fault: 'too-large' });
+  });
+
   it('rejects a result of more than a megabyte', async () => {
     const result = { protocolVersion: '2025-11-25', instructions: 'x'.repeat(1_048_576) };
     const limits: string[] = [];

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -22,7 +22,8 @@ function procWith(...processes: Process[]): string {
     );
     writeFileSync(join(directory, `${pid}/status`), `Name:\ta\nVmRSS:\t${kb} kB\nThreads:\t1\n`);
   }
-  mkdirSync(join(directory, 'net'));
+  // Like /proc/self, another name of a process.
+  symlinkSync(String(processes[0]![0]), join(directory, 'self'));
   mkdirSync(join(directory, '999'));
   return directory;
 }
@@ -50,9 +51,21 @@ describe('readGroupUsage', () => {
     expect([most, usage.get(1)!.residentBytes]).toEqual([16, 40 * 1024]);
   });
 
-  it('returns nothing without groups, and without /proc', async () => {
-    expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]))).toEqual(new Map());
+  it('returns nothing and reads no file without groups, and returns nothing without /proc', async () => {
+    const paths: string[] = [];
+    const read = (path: string): Promise<string> => Promise.resolve(String(paths.push(path)));
+    expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]), read)).toEqual(new Map());
+    expect(paths).toEqual([]);
     expect(await readGroupUsage(new Set([10]), join(tempDir(), 'none'))).toEqual(new Map());
+  });
+
+  it('counts no memory of a process that ends while it is read', async () => {
+    const directory = procWith([10, 10, 100, 4], [11, 10, 100, 4]);
+    const ended = join(directory, '11/status');
+    const read = (path: string): Promise<string> =>
+      path === ended ? Promise.reject(new Error('ESRCH')) : readFile(path, 'latin1');
+    const usage = await readGroupUsage(new Set([10]), directory, read);
+    expect(usage.get(10)).toEqual({ residentBytes: 4096, cpuSeconds: 8 });
   });
 
   it('reads a real process and its child', async () => {

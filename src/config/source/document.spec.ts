@@ -18,6 +18,28 @@ describe('parseConfigDocument', () => {
     expect(document).toEqual(new Map([['http', new Map([['port', 0]])]]));
   });
 
+  it.each([
+    ['before the file', '// servers\n{ "a": { "b": "c" } }'],
+    ['before a key', '{ // servers\n"a": { /* first */ "b": "c" } }'],
+    ['after a value, with trailing commas', '{ "a": { "b": "c", }, // servers\n}'],
+  ])('parses JSON with a comment %s', (_where, text) => {
+    expect(read(text)).toEqual({ document: new Map([['a', new Map([['b', 'c']])]]), problems: [] });
+  });
+
+  it.each([
+    ['in a string of JSON', '{ "a": "http://b/*" }', 'http://b/*'],
+    ['in a flow mapping of YAML', '{ a: http://b/* }', 'http://b/*'],
+    ['in a block of YAML', 'a: http://b', 'http://b'],
+  ])('takes no comment out of a value %s', (_where, text, value) => {
+    expect(read(text).document).toEqual(new Map([['a', value]]));
+  });
+
+  it('names the position of a problem in JSON with comments', () => {
+    expect(read('// servers\n{ "a": 1, /* again */ "a": 2 }').problems).toEqual([
+      'g.yaml:2:23: duplicate key',
+    ]);
+  });
+
   it('reads yes and dates as text', () => {
     expect(read('a: yes\nb: 2026-01-01').document).toEqual(
       new Map([

@@ -1,6 +1,7 @@
 import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from 'yaml';
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
+import { withoutJsonComments } from './json-comments.js';
 
 /**
  * A parsed file. Mappings are Maps at every depth: a Map keeps the order of the file and has `__proto__` as an ordinary
@@ -18,7 +19,7 @@ export function parseConfigDocument(
   problems: ConfigProblems,
 ): ConfigDocument | undefined {
   const lines = new LineCounter();
-  const document = parseYaml(text, { ...YAML, lineCounter: lines });
+  const document = parseYaml(withoutJsonComments(text), { ...YAML, lineCounter: lines });
   const errors = [...document.errors, ...document.warnings];
   for (const error of withoutConsequences(errors)) {
     const { line, col } = lines.linePos(error.pos[0]);
@@ -39,7 +40,7 @@ export function parseConfigDocument(
 /** The readable part of a file with syntax errors. Undefined when that part is not a mapping. */
 export function parseDamagedDocument(text: string): ConfigDocument | undefined {
   try {
-    const document = parseYaml(text, YAML);
+    const document = parseYaml(withoutJsonComments(text), YAML);
     return isMap(document.contents) ? (document.toJS({ mapAsMap: true }) as ConfigDocument) : undefined;
   } catch {
     return undefined;
