@@ -65,8 +65,8 @@ export class GatewayServer {
     };
     const server = createServer(options, (request, response) => {
       const begin = (): void => this.route(request, response, fastify);
-      this.admission.admit(request, response, begin, () =>
-        this.routes!.connections.refusePipelined(request.socket),
+      this.admission.admit(request, response, begin, (limit) =>
+        this.routes!.connections.refusePipelined(request.socket, limit),
       );
     });
     this.server = server;

@@ -77,7 +77,7 @@ export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 /**
  * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in the
  * configuration (of `limits`; `queue` of a server), except `parkedPerServer`, the share of one server in `parkedCalls`, and
- * `pipelined`, the requests that may be pipelined.
+ * `pipelined…`, the requests that may be pipelined.
  */
 export const REFUSED_LIMITS = [
   'sessions',
@@ -85,6 +85,7 @@ export const REFUSED_LIMITS = [
   'listens',
   'streamsPerPrincipal',
   'connectionsPerPrincipal',
+  'pipelined',
   'pipelinedPerConnection',
   'callsPerPrincipal',
   'queuedPerPrincipal',
