@@ -9,10 +9,12 @@ import {
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { startEverything } from '../kit/real-servers.js';
+import { Scrape } from '../kit/scrape.js';
 import { connectV1, type ClientV1 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
@@ -60,6 +62,12 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     await client.listTools();
   });
 
+  const inputRequests = async (server: string, outcome: string): Promise<number | undefined> =>
+    new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value('gatehouse_input_requests_total', {
+      server_id: server,
+      outcome,
+    });
+
   it.each(SERVERS)('show the era of %s to administrators', async (server) => {
     const { json } = await admin.get(`servers/${server}`);
     expect(json).toMatchObject({
@@ -89,6 +97,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     expect(textOf(await client.callTool({ name: `${server}__ask`, arguments: {} }))).toMatch(/^accept Ada /);
     const { messages } = await client.getPrompt({ name: `${server}__ask` });
     expect(messages[0]?.content).toEqual({ type: 'text', text: 'I am Ada' });
+    expect(await inputRequests(server, 'answered')).toBeGreaterThanOrEqual(2);
   });
 
   it.each(SERVERS)('see rising progress while a tool of %s asks in between', async (server) => {
@@ -108,6 +117,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     const result = await client.callTool({ name: `${server}__ask-forever`, arguments: {} });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('still requires input after 8 rounds');
+    expect(await inputRequests(server, 'failed')).toBe(1);
   });
 
   it.each(SERVERS)('read resources of %s, and get the code of 2025 for a missing one', async (server) => {
