@@ -9,6 +9,8 @@ const UNREAD_MS = 2000;
 const ATTACK_TIMEOUT_MS = 10_000;
 const CLIENT_BYTES = 4_000_000;
 const URI_BYTES = 8192;
+const PIPELINING_CONNECTIONS = 200;
+const PIPELINED_REQUESTS = 1000;
 /** The last revision with batches, and the maximum number of messages of one. */
 const BATCH_REVISION = '2025-03-26';
 const BATCH_LENGTH = 20;
@@ -89,6 +91,7 @@ function attacksOn({ url, key, servers, tools }) {
     // Sessions that are never closed.
     () => Promise.allSettled(Array.from({ length: 50 }, () => peer.initialize())),
     () => unfinishedRequest(url),
+    () => Promise.all(Array.from({ length: PIPELINING_CONNECTIONS }, () => pipelinedRequests(url))),
   ];
 }
 
@@ -107,6 +110,17 @@ function unfinishedRequest(url) {
     socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 1000\r\n\r\n{`);
     socket.on('error', ignore);
     setTimeout(() => resolve(socket.destroy()), UNREAD_MS);
+  });
+}
+
+/** Many small requests on one connection, which the gateway closes. */
+function pipelinedRequests(url) {
+  const { hostname, port, host } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET /health/live HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(PIPELINED_REQUESTS));
+    socket.on('error', ignore).on('data', ignore).on('close', resolve);
+    setTimeout(() => socket.destroy(), UNREAD_MS);
   });
 }
 

@@ -1,88 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { MemoryQuotas } from '../state/memory-quotas.js';
-import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
-import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
-
-const UNLIMITED = { callsPerPrincipal: 1e6, processesPerPrincipal: 1e6, queuedPerPrincipal: 1e6 };
-
-/** A gate whose requests the test answers. A call is named after its principal, session and number: `a/1 #2`. */
-class Harness {
-  readonly running: string[] = [];
-  readonly started: string[] = [];
-  readonly refused: string[] = [];
-  readonly outcomes = new Map<string, unknown>();
-  readonly gate: CallGate;
-  private readonly ends = new Map<string, () => void>();
-
-  constructor(
-    limits: CallLimits,
-    quotas: Partial<typeof UNLIMITED> | BackendQuotas = {},
-    keepsReserve = false,
-  ) {
-    const isBuilt = 'calls' in quotas;
-    const built = isBuilt ? quotas : this.quotas(quotas, keepsReserve);
-    this.gate = new CallGate('db', limits, built);
-  }
-
-  quotas(changed: Partial<typeof UNLIMITED>, keepsReserve = false): BackendQuotas {
-    const limits = { ...UNLIMITED, ...changed };
-    const refused = (limit: string): number => this.refused.push(limit);
-    return backendQuotas(new MemoryQuotas(), limits, refused, () => keepsReserve);
-  }
-
-  call(name: string, options: QueueOptions = {}): void {
-    const caller = { quotaKey: name.split('/')[0]!, key: name.split(' ')[0]! };
-    this.settle(
-      name,
-      this.gate.run(caller, () => this.start(name), options),
-    );
-  }
-
-  calls(count: number, name: string): void {
-    for (let n = 1; n <= count; n++) this.call(`${name} #${n}`);
-  }
-
-  background(name: string, deadline = Infinity): void {
-    this.settle(
-      name,
-      this.gate.runBackground('list', () => this.start(name), deadline),
-    );
-  }
-
-  async end(name = this.running[0]!): Promise<void> {
-    this.ends.get(name)!();
-    this.running.splice(this.running.indexOf(name), 1);
-    await nextIteration();
-  }
-
-  /** The names of the running requests of one principal. */
-  of(principal: string): string[] {
-    return this.running.filter((name) => name.startsWith(principal));
-  }
-
-  private start(name: string): Promise<string> {
-    this.running.push(name);
-    this.started.push(name);
-    return new Promise((resolve) => this.ends.set(name, () => resolve('done')));
-  }
-
-  private settle(name: string, outcome: Promise<unknown>): void {
-    outcome.then(
-      (result) => this.outcomes.set(name, result),
-      (error: unknown) => this.outcomes.set(name, error),
-    );
-  }
-}
-
-const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+import { CallGateHarness, nextGateIteration } from '../../test/kit/call-gate-harness.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
 describe('CallGate, sharing between principals', () => {
   it('serves principals in turn, independent of the number of their sessions', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 1000 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 1000 });
     for (let session = 0; session < 100; session++) harness.calls(2, `a/${session}`);
     harness.calls(3, 'b/1');
     for (let n = 0; n < 7; n++) await harness.end();
@@ -96,7 +21,7 @@ describe('CallGate, sharing between principals', () => {
   ])(
     'at concurrency %i, a new principal waits for at most one call of each of %i busy principals',
     async (concurrency, busy) => {
-      const harness = new Harness({ concurrency, queue: 1_000 });
+      const harness = new CallGateHarness({ concurrency, queue: 1_000 });
       for (let i = 0; i < 500; i++) harness.call(`${i % busy}/1 #${i}`);
       harness.call('newcomer/1 #1');
       while (harness.running.length > 0) await harness.end();
@@ -105,7 +30,7 @@ describe('CallGate, sharing between principals', () => {
   );
 
   it('serves the sessions of one principal in turn', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 100 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 100 });
     harness.calls(5, 'a/1');
     harness.calls(2, 'a/2');
     for (let n = 0; n < 5; n++) await harness.end();
@@ -120,7 +45,7 @@ describe('CallGate, sharing between principals', () => {
     [16, 12],
     [64, 48],
   ])('lets one principal take of %i slots at most %i while another uses the server', async (slots, most) => {
-    const harness = new Harness({ concurrency: slots, queue: 1000 });
+    const harness = new CallGateHarness({ concurrency: slots, queue: 1000 });
     harness.call('b/1 #1');
     await harness.end();
     harness.calls(100, 'a/1');
@@ -130,7 +55,7 @@ describe('CallGate, sharing between principals', () => {
   });
 
   it('lets a principal that is alone take all slots, also half a minute after the last call of another', async () => {
-    const harness = new Harness({ concurrency: 8, queue: 1000 });
+    const harness = new CallGateHarness({ concurrency: 8, queue: 1000 });
     harness.calls(8, 'a/1');
     expect(harness.running).toHaveLength(8);
     harness.call('b/1 #1');
@@ -155,7 +80,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
     [64, 60],
     [1000, 938],
   ])('lets a principal that floods alone for a minute take of %i slots at most %i', (slots, most) => {
-    const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, true);
+    const harness = new CallGateHarness({ concurrency: slots, queue: 10_000 }, {}, true);
     for (let seconds = 0; seconds < 60; seconds++) {
       harness.calls(slots, `a/${seconds}`);
       jest.advanceTimersByTime(1000);
@@ -177,7 +102,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
           number,
           number,
         ];
-        const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, true);
+        const harness = new CallGateHarness({ concurrency: slots, queue: 10_000 }, {}, true);
         const made = new Map<string, number>();
         for (const [n, { principal, calls, ends }] of events.entries()) {
           jest.advanceTimersByTime(31_000);
@@ -200,7 +125,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
   });
 
   it('are free for the first request of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, true);
+    const harness = new CallGateHarness({ concurrency: 4, queue: 100 }, {}, true);
     harness.calls(4, 'a/1');
     expect(harness.running).toHaveLength(3);
     harness.background('list 1');
@@ -208,7 +133,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
   });
 
   it('are not free for further requests of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, true);
+    const harness = new CallGateHarness({ concurrency: 4, queue: 100 }, {}, true);
     harness.calls(2, 'a/1');
     for (const n of [1, 2]) harness.background(`list ${n}`);
     expect(harness.running).toHaveLength(3);
@@ -219,11 +144,11 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
 
 describe('CallGate, a full queue', () => {
   it('refuses the newest call of the principal with the most, and queues the arriving call in its place', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 4 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 4 });
     harness.calls(3, 'a/1');
     harness.calls(2, 'a/2');
     harness.call('b/1 #1');
-    await nextIteration();
+    await nextGateIteration();
     expect(harness.outcomes.get('a/2 #2')).toMatchObject({
       kind: 'overloaded',
       data: { code: 'Overloaded', server: 'db', limit: 4 },
@@ -236,42 +161,42 @@ describe('CallGate, a full queue', () => {
   });
 
   it('refuses the arriving call when its own principal would have the most', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 4 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 4 });
     harness.calls(5, 'a/1');
     harness.calls(4, 'b/1');
-    await nextIteration();
+    await nextGateIteration();
     expect([...harness.outcomes.keys()].toSorted()).toEqual(['a/1 #4', 'a/1 #5', 'b/1 #3', 'b/1 #4']);
     expect(harness.gate.waiting).toBe(4);
   });
 
   it('leaves a client with few calls all of them beside a flood', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 100 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 100 });
     for (let session = 0; session < 50; session++) harness.calls(10, `a/${session}`);
     harness.calls(30, 'b/1');
-    await nextIteration();
+    await nextGateIteration();
     expect([...harness.outcomes.keys()].filter((name) => name.startsWith('b'))).toEqual([]);
   });
 
   it('says when to come back, from the rate at which calls ended while the queue was in use', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 10 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 10 });
     harness.calls(11, 'a/1');
     for (let n = 0; n < 4; n++) {
       jest.advanceTimersByTime(250);
       await harness.end();
     }
     harness.calls(5, 'a/2');
-    await nextIteration();
+    await nextGateIteration();
     expect(harness.outcomes.get('a/2 #5')).toMatchObject({ data: { retryAfterMs: 2500 } });
   });
 });
 
 describe('CallGate, limits per principal', () => {
   it('refuses more queued calls of one principal than the limit, and none of another', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 100 }, { queuedPerPrincipal: 3 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 100 }, { queuedPerPrincipal: 3 });
     harness.calls(3, 'a/1');
     harness.calls(3, 'a/2');
     harness.calls(3, 'b/1');
-    await nextIteration();
+    await nextGateIteration();
     expect([...harness.outcomes.keys()]).toEqual(['a/2 #2', 'a/2 #3']);
     expect(harness.outcomes.get('a/2 #2')).toMatchObject({
       kind: 'limit-exceeded',
@@ -282,13 +207,13 @@ describe('CallGate, limits per principal', () => {
   });
 
   it('refuses more calls in flight of one principal than the limit, over all servers', async () => {
-    const one = new Harness({ concurrency: 9, queue: 9 });
+    const one = new CallGateHarness({ concurrency: 9, queue: 9 });
     const quotas = one.quotas({ callsPerPrincipal: 3 });
-    const [first, second] = [1, 2].map(() => new Harness({ concurrency: 9, queue: 9 }, quotas));
+    const [first, second] = [1, 2].map(() => new CallGateHarness({ concurrency: 9, queue: 9 }, quotas));
     first!.calls(2, 'a/1');
     second!.calls(2, 'a/1');
     second!.calls(3, 'b/1');
-    await nextIteration();
+    await nextGateIteration();
     expect([...second!.outcomes.keys()]).toEqual(['a/1 #2']);
     expect(second!.outcomes.get('a/1 #2')).toMatchObject({
       kind: 'limit-exceeded',
@@ -301,18 +226,18 @@ describe('CallGate, limits per principal', () => {
   });
 
   it('refuses a call at once that could only wait, while its principal has the maximum of calls in flight', async () => {
-    const one = new Harness({ concurrency: 1, queue: 9 });
+    const one = new CallGateHarness({ concurrency: 1, queue: 9 });
     const quotas = one.quotas({ callsPerPrincipal: 1 });
-    const [first, second] = [1, 2].map(() => new Harness({ concurrency: 1, queue: 9 }, quotas));
+    const [first, second] = [1, 2].map(() => new CallGateHarness({ concurrency: 1, queue: 9 }, quotas));
     first!.call('a/1 #1');
     second!.call('b/1 #1');
     second!.call('a/1 #2');
-    await nextIteration();
+    await nextGateIteration();
     expect(second!.outcomes.get('a/1 #2')).toMatchObject({ data: { code: 'LimitExceeded', limit: 1 } });
   });
 
   it('does not count waiting calls as calls in flight', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 9 }, { callsPerPrincipal: 2 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 9 }, { callsPerPrincipal: 2 });
     harness.calls(5, 'a/1');
     for (let n = 0; n < 5; n++) await harness.end();
     expect([...harness.outcomes.values()]).toEqual(Array(5).fill('done'));
@@ -321,7 +246,7 @@ describe('CallGate, limits per principal', () => {
 
 describe('CallGate, requests of the gateway itself', () => {
   it('count as requests in flight', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 9 });
     harness.background('list 1');
     harness.background('list 2');
     harness.call('a/1 #1');
@@ -332,7 +257,7 @@ describe('CallGate, requests of the gateway itself', () => {
   });
 
   it('take turns with calls', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 9 });
     harness.calls(4, 'a/1');
     for (const n of [1, 2, 3]) harness.background(`list ${n}`);
     for (let n = 0; n < 6; n++) await harness.end();
@@ -345,7 +270,7 @@ describe('CallGate, requests of the gateway itself', () => {
     [5, 3],
     [64, 32],
   ])('take of %i slots at most %i, so that hanging ones leave slots for calls', (slots, most) => {
-    const harness = new Harness({ concurrency: slots, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: slots, queue: 9 });
     for (let n = 0; n < 100; n++) harness.background(`list ${n}`);
     expect(harness.running).toHaveLength(most);
     harness.call('a/1 #1');
@@ -353,17 +278,17 @@ describe('CallGate, requests of the gateway itself', () => {
   });
 
   it('wait without a queue for calls, and are not displaced from a full one', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 0 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 0 });
     for (const n of [1, 2, 3]) harness.background(`list ${n}`);
     harness.call('a/1 #1');
-    await nextIteration();
+    await nextGateIteration();
     expect([...harness.outcomes.keys()]).toEqual(['a/1 #1']);
     for (let n = 0; n < 3; n++) await harness.end();
     expect(harness.started).toEqual(['list 1', 'list 2', 'list 3']);
   });
 
   it('do not run beside an exclusive call', async () => {
-    const harness = new Harness({ concurrency: 4, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: 4, queue: 9 });
     harness.background('list 1');
     harness.call('a/1 #1', { exclusive: true });
     expect(harness.running).toEqual(['list 1']);
@@ -375,20 +300,20 @@ describe('CallGate, requests of the gateway itself', () => {
   });
 
   it('fail at their deadline while they wait, and when the queue is rejected', async () => {
-    const harness = new Harness({ concurrency: 1, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: 1, queue: 9 });
     harness.call('a/1 #1');
     harness.background('list 1', performance.now() + 100);
     harness.background('list 2');
     await jest.advanceTimersByTimeAsync(100);
     expect(harness.outcomes.get('list 1')).toMatchObject({ kind: 'timeout' });
     harness.gate.rejectQueued(new Error('lost'));
-    await nextIteration();
+    await nextGateIteration();
     expect(harness.outcomes.get('list 2')).toEqual(new Error('lost'));
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('do not delay the moment at which the gate is idle', async () => {
-    const harness = new Harness({ concurrency: 2, queue: 9 });
+    const harness = new CallGateHarness({ concurrency: 2, queue: 9 });
     harness.background('list 1');
     harness.call('a/1 #1');
     const idle = jest.fn();

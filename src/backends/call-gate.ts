@@ -26,6 +26,8 @@ export interface QueueOptions {
 
 /** The part of the slots that requests of the gateway itself may take. */
 const BACKGROUND_SHARE = 0.5;
+/** How often a gate with queued calls and nothing in flight checks whether they may start. */
+const RECHECK_MS = 100;
 
 /**
  * Limits the concurrent requests to one server: each holds a slot. Calls of clients that find no free slot wait in a queue that
@@ -44,6 +46,7 @@ export class CallGate {
   private readonly queueTime = new QueueTimeEstimate();
   private readonly errors: GateErrors;
   private readonly idleWaiters = new Waiters();
+  private recheckTimer: NodeJS.Timeout | undefined;
 
   constructor(
     server: string,
@@ -77,7 +80,7 @@ export class CallGate {
     const { signal, exclusive = false } = options;
     if (signal?.aborted) return Promise.reject(this.errors.cancelled(signal));
     this.shares.arrived(quotaKey);
-    if (this.hasSlot(exclusive) && this.hasShare(quotaKey) && !this.queue.hasReadyCall(this.hasShare))
+    if (this.hasSlot(exclusive) && this.hasPrecedence(quotaKey, exclusive))
       return this.begin(quotaKey, call, exclusive);
     const refusal = this.makeRoom(quotaKey);
     return refusal ? Promise.reject(refusal) : this.enqueue(caller, call, options);
@@ -125,8 +128,18 @@ export class CallGate {
     return this.running < this.limits.concurrency && !this.isExclusiveRunning;
   }
 
-  /** Whether the request could start now. */
-  private readonly admits = ({ exclusive }: QueuedRequest): boolean => this.hasSlot(exclusive);
+  /** Whether a call that arrives now may start before those in the queue. */
+  private hasPrecedence(principal: string, exclusive: boolean): boolean {
+    if (!this.hasShare(principal) || !this.mayRun(principal, exclusive)) return false;
+    return this.queue.callCountOf(principal) === 0 && !this.queue.hasReadyCall(this.mayStart);
+  }
+
+  /** Whether the request could start now. If not, and it is exclusive, it holds back all others from now on. */
+  private readonly admits = (request: QueuedRequest): boolean => {
+    const isAdmitted = this.hasSlot(request.exclusive);
+    if (!isAdmitted && request.exclusive) request.holdsBackSince ??= performance.now();
+    return isAdmitted;
+  };
 
   private get freeSlots(): number {
     return this.limits.concurrency - this.running;
@@ -146,8 +159,29 @@ export class CallGate {
   private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
-  /** Makes the call, which holds a slot until it settles. Rejects when its principal has too many calls in flight. */
-  private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
+  /** Whether the next call of the principal could start now, if there is a slot for it. */
+  private readonly mayStart = (principal: string, { exclusive }: QueuedRequest): boolean =>
+    this.hasShare(principal) && this.mayRun(principal, exclusive);
+
+  /** Whether the call may run alone, if it has to. */
+  private mayRun(principal: string, exclusive: boolean): boolean {
+    return !this.runsAlone(exclusive) || this.shares.mayRunAlone(principal, this.queue.principals);
+  }
+
+  private runsAlone(exclusive: boolean): boolean {
+    return exclusive || this.limits.concurrency === 1;
+  }
+
+  /**
+   * Makes the call, which holds a slot until it settles. Rejects when its principal has too many calls in flight.
+   * `holdsBackSince`: when the call began to hold back those of others.
+   */
+  private begin<T>(
+    principal: string,
+    call: () => Promise<T>,
+    exclusive: boolean,
+    holdsBackSince = performance.now(),
+  ): Promise<T> {
     if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());
     this.shares.started(principal);
     this.running++;
@@ -155,7 +189,7 @@ export class CallGate {
     const result = callSafely(call);
     const end = (): void => {
       this.quotas.calls.release(principal);
-      this.shares.ended(principal);
+      this.shares.ended(principal, this.runsAlone(exclusive) ? performance.now() - holdsBackSince : 0);
       this.isExclusiveRunning = false;
       this.queueTime.callEnded();
       this.releaseSlot();
@@ -214,7 +248,7 @@ export class CallGate {
         // One signal may cancel several queued calls. The first cancellation advances the queue to the next of these calls.
         if (signal?.aborted) reject(this.errors.cancelled(signal));
         else if (deadline <= performance.now()) reject(this.errors.timedOut());
-        else resolve(this.begin(caller.quotaKey, call, exclusive));
+        else resolve(this.begin(caller.quotaKey, call, exclusive, request.holdsBackSince));
       };
       const fail = (error: Error): void => {
         signal?.removeEventListener('abort', cancel);
@@ -225,8 +259,11 @@ export class CallGate {
         fail(this.errors.cancelled(signal));
         this.advance();
       };
-      const remove = this.queue.addCall(caller, { exclusive, deadline, start, fail });
+      const request: QueuedRequest = { exclusive, deadline, start, fail };
+      const remove = this.queue.addCall(caller, request);
       signal?.addEventListener('abort', cancel);
+      // The call may hold back others from now on, or be the only one, and wait for a time.
+      if (this.runsAlone(exclusive)) this.advance();
     });
   }
 
@@ -235,12 +272,21 @@ export class CallGate {
    */
   private advance(): void {
     while (this.running < this.limits.concurrency) {
-      const next = this.queue.take(this.admits, this.hasShare, this.admitsBackground);
+      const next = this.queue.take(this.admits, this.mayStart, this.admitsBackground);
       if (!next) break;
       next.start();
     }
     this.queue.stopTimerIfEmpty();
     if (this.isIdle()) this.idleWaiters.release();
+    else if (this.running === 0) this.advanceLater();
+  }
+
+  /** For queued calls that have to wait for a time: no end of another call will start them. */
+  private advanceLater(): void {
+    this.recheckTimer ??= setTimeout(() => {
+      this.recheckTimer = undefined;
+      this.advance();
+    }, RECHECK_MS).unref();
   }
 
   private isIdle(): boolean {

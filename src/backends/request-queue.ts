@@ -1,6 +1,6 @@
 import { Deadlines } from '../lib/deadlines/deadlines.js';
 import { FairQueue } from '../lib/queues/fair-queue.js';
-import { GroupedFairQueue } from '../lib/queues/grouped-fair-queue.js';
+import { GroupedFairQueue, type IsReady } from '../lib/queues/grouped-fair-queue.js';
 import type { Caller } from '../mcp/mcp-context.js';
 
 /** The principal and the session of a call. The queue is fair between principals, and between the sessions of one principal. */
@@ -11,14 +11,16 @@ export interface QueuedRequest {
   readonly exclusive: boolean;
   /** A time of `performance.now()`. */
   readonly deadline: number;
+  /** Since when an exclusive request has held back all others, as `performance.now()`. */
+  holdsBackSince?: number;
   /** Makes the request. To be called after the request was removed from the queue. */
   start(): void;
   /** Removes the request from the queue and rejects it. */
   fail(error: Error): void;
 }
 
-/** Whether a principal may take one more slot. */
-type HasShare = (principal: string) => boolean;
+/** Whether a principal may make its next call. */
+type MayStart = IsReady<QueuedRequest>;
 
 /** A queued request fails up to this long after its deadline, so that deadlines close to each other share one timer. */
 const DEADLINE_STEP_MS = 10;
@@ -47,13 +49,18 @@ export class RequestQueue {
     return this.calls.size;
   }
 
+  /** The principals with queued calls. */
+  get principals(): Iterable<string> {
+    return this.calls.groupKeys;
+  }
+
   callCountOf(principal: string): number {
     return this.calls.sizeOf(principal);
   }
 
   /** Whether a queued call may take a slot, so that it has precedence over a call that arrives now. */
-  hasReadyCall(hasShare: HasShare): boolean {
-    return this.calls.size > 0 && this.calls.peek(hasShare) !== undefined;
+  hasReadyCall(mayStart: MayStart): boolean {
+    return this.calls.size > 0 && this.calls.peek(mayStart) !== undefined;
   }
 
   /** The newest call of the principal with the most queued calls, and their number. */
@@ -76,22 +83,22 @@ export class RequestQueue {
   }
 
   /**
-   * Removes and returns the next request, if `admits` returns true for it. This is a call of a principal for which `hasShare`
+   * Removes and returns the next request, if `admits` returns true for it. This is a call for which `mayStart`
    * returns true, or, if `admitsBackground` is true, a request of the gateway itself.
    */
   take(
     admits: (request: QueuedRequest) => boolean,
-    hasShare: HasShare,
+    mayStart: MayStart,
     admitsBackground: boolean,
   ): QueuedRequest | undefined {
-    const call = this.calls.peek(hasShare);
+    const call = this.calls.peek(mayStart);
     const request = admitsBackground ? this.background.peek() : undefined;
     const isBackground = request !== undefined && (call === undefined || this.isBackgroundNext);
     const next = isBackground ? request : call;
     if (!next || !admits(next)) return undefined;
     this.isBackgroundNext = !isBackground;
     if (isBackground) this.background.shift();
-    else this.calls.shift(hasShare);
+    else this.calls.shift(mayStart);
     return next;
   }
 

@@ -2,6 +2,10 @@
 const SHARED_USE_MS = 30_000;
 /** The part of the slots that each principal leaves to the others while the server is shared. */
 const SHARED_RESERVE = 0.25;
+/** A call that runs alone and takes longer is followed by as much time for the calls of other principals. */
+const MIN_LONG_MS = 1000;
+/** That time ends early if no other principal has used the server for this time. */
+const OTHERS_IDLE_MS = 1000;
 /** The part of the slots that only newcomers may take, at least one slot. A newcomer is a principal that holds no slot. */
 const NEWCOMER_RESERVE = 1 / 16;
 /** A server with fewer slots has no newcomer reserve, because one slot would be too large a part of them. */
@@ -13,12 +17,20 @@ const MIN_SLOTS_OF_RESERVE = 4;
  * - The last free slots are for principals that hold none, so that such a principal need not wait for the end of a slow call.
  *   This reserve exists only if clients authenticate.
  * - While several principals use the server, each of them leaves a larger part of the slots to the others.
+ *
+ * A call that runs alone, because it is exclusive or the server has one slot, leaves nothing to the others. If it takes long,
+ * the next such call of its principal waits for as long while others use the server.
  */
 export class SlotShares {
   /** By principal: the number of its calls in flight. Each holds one slot. */
   private readonly running = new Map<string, number>();
-  /** The principal of the latest call. */
+  /** The principal whose call arrived or ended last. */
   private latestPrincipal: string | undefined;
+  /** When the last call of any other principal arrived or ended. */
+  private othersUsedAt = -Infinity;
+  private latestUsedAt = -Infinity;
+  /** By principal: until when its calls that run alone wait for those of others. */
+  private readonly waitsUntil = new Map<string, number>();
   /** The server counts as shared until this time of `performance.now()`. */
   private sharedUntil = 0;
 
@@ -26,9 +38,9 @@ export class SlotShares {
 
   /** To be called for every call that arrives. */
   arrived(principal: string): void {
-    if (principal === this.latestPrincipal) return;
-    if (this.latestPrincipal !== undefined) this.sharedUntil = performance.now() + SHARED_USE_MS;
-    this.latestPrincipal = principal;
+    if (this.latestPrincipal !== undefined && principal !== this.latestPrincipal)
+      this.sharedUntil = performance.now() + SHARED_USE_MS;
+    this.used(principal);
   }
 
   /** To be called when a call has taken a slot. Each must be followed by a call of `ended`. */
@@ -36,7 +48,10 @@ export class SlotShares {
     this.running.set(principal, (this.running.get(principal) ?? 0) + 1);
   }
 
-  ended(principal: string): void {
+  /** `aloneMs` is the time for which the call kept all other calls from running. */
+  ended(principal: string, aloneMs: number): void {
+    this.used(principal);
+    if (aloneMs > MIN_LONG_MS) this.waitAfter(principal, aloneMs);
     const left = this.running.get(principal)! - 1;
     if (left > 0) this.running.set(principal, left);
     else this.running.delete(principal);
@@ -49,6 +64,41 @@ export class SlotShares {
     if (heldSlots < slots - reservedSlots(slots, SHARED_RESERVE)) return true;
     const isShared = performance.now() < this.sharedUntil;
     return !isShared;
+  }
+
+  /**
+   * Whether a call of the principal may run alone, and keep all other calls from running until it ends. `queued` are the
+   * principals with queued calls.
+   */
+  mayRunAlone(principal: string, queued: Iterable<string>): boolean {
+    // Until the other calls of the principal have ended, there is no reason to keep those of others from running.
+    if (this.running.has(principal)) return false;
+    const until = this.waitsUntil.get(principal);
+    if (until === undefined || until <= performance.now()) return true;
+    if (this.othersUse(principal)) return false;
+    // If all queued calls would have to wait, the first of them need not.
+    for (const other of queued) if ((this.waitsUntil.get(other) ?? 0) < until) return false;
+    return true;
+  }
+
+  /** Whether other principals have calls in flight, or had one within `OTHERS_IDLE_MS`. This principal has none in flight. */
+  private othersUse(principal: string): boolean {
+    const usedAt = principal === this.latestPrincipal ? this.othersUsedAt : this.latestUsedAt;
+    return this.running.size > 0 || performance.now() - usedAt < OTHERS_IDLE_MS;
+  }
+
+  private waitAfter(principal: string, aloneMs: number): void {
+    const now = performance.now();
+    for (const [each, until] of this.waitsUntil) if (until <= now) this.waitsUntil.delete(each);
+    this.waitsUntil.set(principal, now + aloneMs);
+  }
+
+  private used(principal: string): void {
+    if (principal !== this.latestPrincipal) {
+      this.othersUsedAt = this.latestUsedAt;
+      this.latestPrincipal = principal;
+    }
+    this.latestUsedAt = performance.now();
   }
 
   /** Whether the newcomer reserve allows a principal with this number of slots to take one more. It allows newcomers any slot. */

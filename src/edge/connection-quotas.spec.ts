@@ -10,7 +10,7 @@ import { RawSession } from '../../test/kit/raw-session.js';
 import { until, within } from '../../test/kit/until.js';
 import type { HttpSettings } from '../config/http-settings.js';
 import type { Limits } from '../config/limits.js';
-import { MAX_PIPELINED } from './request-admission.js';
+import { MAX_ALL_PIPELINED, MAX_PIPELINED } from './request-admission.js';
 
 const KEYS = ['a', 'b'];
 const AUTH = authSettings({
@@ -58,6 +58,10 @@ class Connection {
     this.socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${body}`);
     const text = await until('an answer', () => /^HTTP\/1.1 (\d+)/.exec(this.received.slice(from)));
     return text[1]!;
+  }
+
+  send(text: string): void {
+    this.socket.write(text);
   }
 
   async sendUntilClosed(text: string): Promise<void> {
@@ -110,6 +114,30 @@ describe('The connections of one principal', () => {
     const flooding = await Connection.open(harness);
     await flooding.sendUntilClosed('GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(MAX_PIPELINED + 50));
     expect(await refusals(harness, 'pipelinedPerConnection')).toBe('1');
+    expect(await (await Connection.open(harness)).status()).toBe('400');
+  });
+
+  it('are closed when they pipeline while many requests do so on other connections', async () => {
+    const harness = await listening({});
+    let hanging = 0;
+    harness.handlers.set('hang', () => new Promise(() => hanging++));
+    const { id: session } = await RawSession.open(harness.url);
+    const hang = (id: number): string => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'hang' });
+      return (
+        `POST /mcp HTTP/1.1\r\nhost: localhost\r\nmcp-session-id: ${session}\r\ncontent-length: ${body.length}\r\n` +
+        `accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n\r\n${body}`
+      );
+    };
+    const ping = 'GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n';
+    const full = MAX_ALL_PIPELINED / MAX_PIPELINED;
+    for (let n = 0; n < full; n++)
+      (await Connection.open(harness)).send(hang(100 + n) + ping.repeat(MAX_PIPELINED));
+    await until('all calls run', () => hanging === full);
+    const last = await Connection.open(harness);
+    await last.sendUntilClosed(hang(99) + ping);
+    expect(await refusals(harness, 'pipelined')).toBe('1');
+    expect(await refusals(harness, 'pipelinedPerConnection')).toBe('0');
     expect(await (await Connection.open(harness)).status()).toBe('400');
   });
 

@@ -9,6 +9,7 @@ import { PrincipalQuota } from '../state/principal-quota.js';
 import { Quotas } from '../state/quotas.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 import { ClientAddresses } from './client-addresses.js';
+import type { PipeliningLimit } from './request-admission.js';
 
 const TOO_MANY_CONNECTIONS_RESPONSE =
   'HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
@@ -22,15 +23,13 @@ export class ConnectionGuard implements CanActivate {
   private readonly quota: PrincipalQuota;
   /** By open connection: the quota key under which it counts. */
   private readonly quotaKeys = new WeakMap<Socket, string>();
-  private readonly countPipelined: () => void;
 
   constructor(
     private readonly addresses: ClientAddresses,
     limits: Limits,
     quotas: Quotas,
-    metrics: Metrics,
+    private readonly metrics: Metrics,
   ) {
-    this.countPipelined = () => metrics.countRefusal('pipelinedPerConnection');
     const limit = { name: 'connections', limit: limits.connectionsPerPrincipal, noun: 'connections' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
   }
@@ -53,8 +52,8 @@ export class ConnectionGuard implements CanActivate {
   }
 
   /** Closes the connection of a client that has sent too many requests without waiting for the responses. */
-  refusePipelined(socket: Socket): void {
-    this.countPipelined();
+  refusePipelined(socket: Socket, limit: PipeliningLimit): void {
+    this.metrics.countRefusal(limit);
     socket.destroy();
   }
 

@@ -6,14 +6,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { Server as TcpServer, type Socket } from 'node:net';
+import { Server as TcpServer } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { ConnectionGuard } from './connection.guard.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
 import type { OriginGuard } from './origin.guard.js';
-import { RequestAdmission, type ClientSocket } from './request-admission.js';
+import { RequestAdmission, type ClientSocket, type RefusePipelined } from './request-admission.js';
 
 const MCP_PATH = '/mcp';
 /** The project id is not decoded, because it has no characters that are escaped in a path. */
@@ -67,7 +67,8 @@ export class GatewayServer {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
     };
     const begin: RequestListener = (request, response) => this.route(request, response, fastify);
-    const refuse = (socket: Socket): void => this.routes!.connections.refusePipelined(socket);
+    const refuse: RefusePipelined = (socket, limit) =>
+      this.routes!.connections.refusePipelined(socket, limit);
     const server = createServer(options, (request, response) =>
       this.admission.admit(request, response, begin, refuse),
     );

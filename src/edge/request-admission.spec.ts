@@ -4,7 +4,12 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { until } from '../../test/kit/until.js';
-import { MAX_PIPELINED, RequestAdmission } from './request-admission.js';
+import {
+  MAX_ALL_PIPELINED,
+  MAX_PIPELINED,
+  RequestAdmission,
+  type PipeliningLimit,
+} from './request-admission.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -13,22 +18,32 @@ const busyFor = (ms: number): void => {
   while (performance.now() < end);
 };
 
-/** A server with the admission. `refused` are the URLs for which `refuse` was called. */
-async function start(begin: Handler): Promise<{ server: Server; refused: string[]; connections: Socket[] }> {
+interface Started {
+  readonly server: Server;
+  /** The URLs for which `refuse` was called. */
+  readonly refused: string[];
+  /** The limits with which `refuse` was called. */
+  readonly limits: PipeliningLimit[];
+  readonly connections: Socket[];
+  /** Number of requests that Node has parsed. */
+  readonly parsed: () => number;
+}
+
+/** A server with the admission. */
+async function start(begin: Handler): Promise<Started> {
   const admission = new RequestAdmission();
   const refused: string[] = [];
+  const limits: PipeliningLimit[] = [];
   const connections: Socket[] = [];
-  const server = createServer((request, response) =>
-    admission.admit(
-      request,
-      response,
-      () => begin(request, response),
-      () => {
-        refused.push(request.url!);
-        request.socket.destroy();
-      },
-    ),
-  );
+  let parsed = 0;
+  const server = createServer((request, response) => {
+    parsed++;
+    admission.admit(request, response, begin, (socket, limit) => {
+      refused.push(request.url!);
+      limits.push(limit);
+      socket.destroy();
+    });
+  });
   server.on('connection', (socket) => connections.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,7 +51,7 @@ async function start(begin: Handler): Promise<{ server: Server; refused: string[
     server.close();
     server.closeAllConnections();
   });
-  return { server, refused, connections };
+  return { server, refused, limits, connections, parsed: () => parsed };
 }
 
 /** Sends so many requests on one connection without waiting for responses. */
@@ -92,6 +107,56 @@ describe('RequestAdmission', () => {
     await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
     expect(refused).toEqual([`/${MAX_PIPELINED + 1}`]);
     expect(begun.length).toBeLessThanOrEqual(MAX_PIPELINED + 1);
+  });
+
+  it('parses nothing that follows the refused request, also when it has arrived', async () => {
+    const { server, limits, parsed } = await start(() => {});
+    const { socket } = pipeline(server, 1000);
+    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    expect(limits).toEqual(['pipelinedPerConnection']);
+    expect(parsed()).toBe(MAX_PIPELINED + 2);
+  });
+
+  it('closes a connection that pipelines while many requests wait on other connections, until these end', async () => {
+    const { server, limits, connections, parsed } = await start(() => {});
+    const full = Math.ceil(MAX_ALL_PIPELINED / MAX_PIPELINED);
+    for (let n = 0; n < full; n++) pipeline(server, MAX_PIPELINED + 1);
+    await until('the requests have arrived', () => parsed() === full * (MAX_PIPELINED + 1));
+    const single = pipeline(server, 1);
+    const { socket } = pipeline(server, 100);
+    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    await until('the single request', () => parsed() === full * (MAX_PIPELINED + 1) + 3);
+    expect(limits).toEqual(['pipelined']);
+    expect(single.socket.closed).toBe(false);
+    for (const connection of connections.slice(0, full)) connection.destroy();
+    const before = parsed();
+    pipeline(server, 3);
+    await until('pipelining is possible again', () => parsed() === before + 3);
+    expect(limits).toEqual(['pipelined']);
+  });
+
+  it('begins a request when the response to the previous one of its connection is finished', async () => {
+    const begun: ServerResponse[] = [];
+    const { server, parsed } = await start((_request, response) => void begun.push(response));
+    const { statuses } = pipeline(server, 3);
+    await until('all have arrived', () => parsed() === 3);
+    for (const answered of [1, 2, 3]) {
+      await until('the next one has begun', () => begun.length === answered);
+      begun.at(-1)!.end();
+      await until('its response', () => statuses().length === answered);
+    }
+    expect(statuses()).toEqual(['200', '200', '200']);
+  });
+
+  it('does not begin the requests that follow one after whose response the connection is closed', async () => {
+    const begun: string[] = [];
+    const { server } = await start((request, response) => {
+      begun.push(request.url!);
+      response.setHeader('connection', 'close').end();
+    });
+    const { socket, statuses } = pipeline(server, 3);
+    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    expect([begun, statuses()]).toEqual([['/0'], ['200']]);
   });
 
   it('serves any number of requests of a client that waits for responses, or pipelines few', async () => {

@@ -8,6 +8,17 @@ const ADMISSION_MS = 4;
 const MIN_REQUEST_MS = 0.04;
 /** Maximum requests of one connection that wait for the response to an earlier one (HTTP pipelining). */
 export const MAX_PIPELINED = 64;
+/**
+ * The same for all connections together. Each request that has been parsed takes time and memory, and a thousand connections
+ * can send their requests at once.
+ */
+export const MAX_ALL_PIPELINED = 1024;
+
+/** The limit beyond which a connection is closed. */
+export type PipeliningLimit = 'pipelined' | 'pipelinedPerConnection';
+
+/** Counts the refusal and closes the connection. */
+export type RefusePipelined = (socket: Socket, limit: PipeliningLimit) => void;
 
 /** The latest response on a connection. */
 const LATEST = Symbol('latest response');
@@ -17,62 +28,97 @@ const PIPELINED = Symbol('pipelined requests');
 export type ClientSocket = Socket & {
   [LATEST]?: ServerResponse;
   [PIPELINED]?: number;
+  /** Node's HTTP parser of the connection. Node's documentation does not describe it. */
+  parser?: { onIncoming?: () => number } | null;
 };
+
+/** The return value of `onIncoming` that ends the parsing of a piece of input. */
+const STOP_PARSING = 2;
 
 /**
  * Limits how many requests begin in one iteration of the event loop: many may arrive at once, on many connections, or on one
- * connection whose client does not wait for responses.
+ * connection whose client does not wait for responses. A request begins when the response to the previous one on its connection
+ * is finished: until then its response would not be told when the client leaves.
  */
 export class RequestAdmission {
   private readonly budget = new IterationBudget(ADMISSION_MS);
+  /** Number of requests on all connections that wait for the response to an earlier one of their connection. */
+  private allPipelined = 0;
 
   /**
-   * Calls `begin` at once or in a later iteration. Beyond the pipelining limit, calls `refuse`, which has to close the
+   * Calls `begin` at once or in a later iteration. Beyond a pipelining limit, calls `refuse`, which has to close the
    * connection: an error could be sent only after the responses to all earlier requests, which may take long.
    */
   admit(
     request: IncomingMessage,
     response: ServerResponse,
     begin: RequestListener,
-    refuse: (socket: Socket) => void,
+    refuse: RefusePipelined,
   ): void {
     const socket = request.socket as ClientSocket;
     // Node parses a piece of input to its end, even if the connection is closed meanwhile.
     if (socket.destroyed) return;
-    if (isPipelinedTooFar(socket, response)) {
-      refuse(socket);
+    const previous = socket[LATEST];
+    socket[LATEST] = response;
+    // Node connects the response to the connection when the previous one is finished.
+    if (!previous || response.socket) {
+      this.run(request, response, begin);
       return;
     }
-    if (this.budget.hasTime) {
-      this.budget.charge(MIN_REQUEST_MS);
-      this.budget.run(begin, request, response);
-    } else this.budget.runLater(() => this.beginLate(request, response, begin));
-  }
-
-  private beginLate(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
-    this.budget.charge(MIN_REQUEST_MS);
-    // The client may have left meanwhile.
-    if (!request.socket.destroyed) begin(request, response);
+    const exceeded = this.exceededLimit(socket);
+    if (exceeded) {
+      stopParsing(socket);
+      refuse(socket, exceeded);
+      return;
+    }
+    this.addPipelined(socket);
+    previous.once('finish', () => {
+      if (socket.destroyed) return;
+      socket[PIPELINED]--;
+      this.allPipelined--;
+      this.run(request, response, begin);
+    });
   }
 
   /** The response to the latest request on a connection. */
   latestOn(socket: ClientSocket): ServerResponse | undefined {
     return socket[LATEST];
   }
+
+  private run(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
+    if (this.budget.hasTime) this.budget.run(this.beginNow, request, response, begin);
+    else this.budget.runLater(() => this.beginNow(request, response, begin));
+  }
+
+  private readonly beginNow = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    begin: RequestListener,
+  ): void => {
+    this.budget.charge(MIN_REQUEST_MS);
+    // The client may have left meanwhile, or the connection may have been closed after the previous response.
+    if (!request.socket.destroyed && response.socket) begin(request, response);
+  };
+
+  private exceededLimit(socket: ClientSocket): PipeliningLimit | undefined {
+    if (socket[PIPELINED] === MAX_PIPELINED) return 'pipelinedPerConnection';
+    return this.allPipelined >= MAX_ALL_PIPELINED ? 'pipelined' : undefined;
+  }
+
+  private addPipelined(socket: ClientSocket): void {
+    if (socket[PIPELINED] === undefined) {
+      socket[PIPELINED] = 0;
+      socket.once('close', () => (this.allPipelined -= socket[PIPELINED]!));
+    }
+    socket[PIPELINED]++;
+    this.allPipelined++;
+  }
 }
 
 /**
- * Whether too many requests of the connection wait for the response to an earlier one. Node sends the responses in the
- * order of the requests, and reads further requests meanwhile.
+ * Ends the parsing of the piece of input that Node has read. Otherwise Node parses all requests in it, which may be thousands,
+ * although the connection is closed.
  */
-function isPipelinedTooFar(socket: ClientSocket, response: ServerResponse): boolean {
-  const previous = socket[LATEST];
-  socket[LATEST] = response;
-  if (!previous || previous.writableFinished) return false;
-  const count = (socket[PIPELINED] ?? 0) + 1;
-  socket[PIPELINED] = count;
-  response.once('close', () => {
-    socket[PIPELINED] = (socket[PIPELINED] ?? 0) - 1;
-  });
-  return count > MAX_PIPELINED;
+function stopParsing({ parser }: ClientSocket): void {
+  if (parser) parser.onIncoming = () => STOP_PARSING;
 }

@@ -101,7 +101,7 @@ describe('Sessions at the total limit', () => {
     });
   });
 
-  it('share the total evenly, in any order of arrival', () => {
+  it('share the total evenly, in any order of arrival', async () => {
     const harness = new Harness({ sessions: 6 });
     harness.openMany(6, 'a');
     for (let n = 0; n < 3; n++) harness.open('b');
@@ -109,6 +109,7 @@ describe('Sessions at the total limit', () => {
     expect(() => harness.open('a')).toThrow(limitExceeded(6));
     for (let n = 0; n < 2; n++) harness.open('c');
     expect(harness.counts).toEqual({ a: 2, b: 2, c: 2 });
+    expect(await harness.metric('gatehouse_limit_refusals_total{limit="sessions"}')).toBe(2);
   });
 
   it('end a session that is in use when the principal with the most has no idle one', () => {

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { IterationBudget } from '../lib/slices/iteration-budget.js';
 import { StreamConnection } from './stream-connection.js';
 
 const STUCK_MS = 1000;
@@ -42,13 +43,21 @@ describe('StreamConnection', () => {
   let connection: StreamConnection;
   let events: string[];
 
+  let budget: IterationBudget;
+
+  const connect = (to: SlowResponse): StreamConnection =>
+    new StreamConnection(
+      to as unknown as ServerResponse,
+      STUCK_MS,
+      { drained: () => events.push('drained'), closed: () => events.push('closed') },
+      budget,
+    );
+
   beforeEach(() => {
     events = [];
+    budget = new IterationBudget(4);
     response = new SlowResponse();
-    connection = new StreamConnection(response as unknown as ServerResponse, STUCK_MS, {
-      drained: () => events.push('drained'),
-      closed: () => events.push('closed'),
-    });
+    connection = connect(response);
   });
 
   it('writes an event of several buffers in order, and ends after the last', () => {
@@ -78,18 +87,37 @@ describe('StreamConnection', () => {
     expect(turns).toHaveLength(3);
   });
 
+  it('lets other work run after each megabyte of large events on many connections', () => {
+    const responses = Array.from({ length: 20 }, () => new SlowResponse());
+    for (const each of responses) connect(each).write(Buffer.alloc(250_000, 'x'));
+    const total = (): number => responses.reduce((sum, { text }) => sum + text.length, 0);
+    const turns: number[] = [];
+    for (let before = total(); total() < 20 * 250_000; before = total()) {
+      for (let written = -1; written < total();) {
+        written = total();
+        for (const each of responses) each.emit('drain');
+      }
+      jest.advanceTimersToNextTimer();
+      turns.push(total() - before);
+    }
+    expect(Math.max(...turns)).toBeLessThanOrEqual(2 * (1_048_576 + 65_536));
+    expect(turns.length).toBeGreaterThan(2);
+  });
+
   it('is ready for the next event at once when its client has read one of less than a megabyte', () => {
     for (let event = 0; event < 20; event++) {
       connection.write(LARGE);
       for (let drain = 0; drain < 3; drain++) response.emit('drain');
       expect(connection.isBlocked).toBe(false);
+      // The next iteration of the event loop.
+      jest.advanceTimersToNextTimer();
     }
     expect(response.text.length).toBe(20 * LARGE.length);
   });
 
   it('writes no more when the client disconnects meanwhile', () => {
     connection.write(Buffer.alloc(2_500_000, 'x'));
-    for (let drain = 0; drain < 16; drain++) response.emit('drain');
+    for (let drain = 0; drain < 20; drain++) response.emit('drain');
     const written = response.text.length;
     response.destroy();
     jest.runAllTimers();

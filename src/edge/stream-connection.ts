@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { IterationBudget } from '../lib/slices/iteration-budget.js';
 
 /** Large events are written in chunks. A client that reads a chunk from time to time does not count as stuck. */
 const MAX_CHUNK_BYTES = 65_536;
-/** After this many bytes of one event, the rest is written in a later iteration of the event loop. */
+/** Maximum bytes that follow the first chunks of events in one iteration of the event loop, on all connections together. */
 const MAX_BYTES_PER_ITERATION = 1_048_576;
+/** Copying to the kernel takes about this time for each byte. */
+const MS_PER_BYTE = 4 / MAX_BYTES_PER_ITERATION;
+const laterChunks = new IterationBudget(MAX_BYTES_PER_ITERATION * MS_PER_BYTE);
 const NO_BYTES = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
 
@@ -17,8 +21,8 @@ export class StreamConnection {
   /** An event has one or more parts. These are the unwritten bytes of the part that is being written. */
   private currentPart: Buffer = NO_BYTES;
   private laterParts: readonly Buffer[] = NO_PARTS;
-  /** Bytes of the current event that were written in this iteration of the event loop. */
-  private iterationBytes = 0;
+  /** Whether the rest of the current event waits for a later iteration of the event loop. */
+  private isWaiting = false;
   private isEnding = false;
   /** Runs while the socket is full, and from the end of the response until the connection is closed. */
   private stuckTimer: NodeJS.Timeout | undefined;
@@ -29,6 +33,7 @@ export class StreamConnection {
     private readonly response: ServerResponse,
     private readonly stuckMs: number,
     private readonly listener: ConnectionListener,
+    private readonly budget = laterChunks,
   ) {
     response.on('drain', () => this.drained());
     response.once('close', () => this.closed());
@@ -51,7 +56,6 @@ export class StreamConnection {
   write(firstPart: Buffer, laterParts: readonly Buffer[] = NO_PARTS): void {
     this.currentPart = firstPart;
     this.laterParts = laterParts;
-    this.iterationBytes = 0;
     this.writeChunks();
   }
 
@@ -67,7 +71,6 @@ export class StreamConnection {
       const chunk = isLastOfPart ? this.currentPart : this.currentPart.subarray(0, MAX_CHUNK_BYTES);
       if (isLastOfPart) this.takeNextPart();
       else this.currentPart = this.currentPart.subarray(MAX_CHUNK_BYTES);
-      this.iterationBytes += chunk.length;
       if (!this.response.write(chunk)) this.startStuckTimer();
     }
   }
@@ -99,13 +102,23 @@ export class StreamConnection {
   }
 
   private drained(): void {
-    if (this.response.destroyed) return;
-    // The rest of a large event is written in a later iteration.
-    if (this.currentPart.length > 0 && this.iterationBytes >= MAX_BYTES_PER_ITERATION) {
-      this.iterationBytes = 0;
-      setImmediate(() => this.drained());
+    if (this.isWaiting) return;
+    if (this.currentPart.length === 0) {
+      this.resume();
       return;
     }
+    this.isWaiting = true;
+    if (!this.budget.tryRun(this.writeRest)) this.budget.runLater(this.writeRest);
+  }
+
+  private readonly writeRest = (): void => {
+    this.isWaiting = false;
+    this.budget.charge(Math.min(this.currentPart.length, MAX_CHUNK_BYTES) * MS_PER_BYTE);
+    this.resume();
+  };
+
+  private resume(): void {
+    if (this.response.destroyed) return;
     this.clearStuckTimer();
     this.writeChunks();
     if (this.isBlocked) return;

@@ -140,9 +140,7 @@ const PARAMS = '{"uri":"x://a"}';
 const notification = (text?: string) =>
   notificationFrame('a/b', 'message', 2, text === undefined ? undefined : () => text);
 const forListen = (text: string | undefined, id: unknown): string =>
-  notification(text)
-    .bytesFor(Buffer.from(JSON.stringify(id)))
-    .toString();
+  Buffer.concat(notification(text).partsFor(Buffer.from(JSON.stringify(id)))).toString();
 
 describe('NotificationFrame', () => {
   it('has an event id for a session', () => {
@@ -169,10 +167,22 @@ describe('NotificationFrame', () => {
     });
   });
 
+  it('shares the bytes of a large event between listen streams', () => {
+    const params = JSON.stringify({ uri: 'x://a', text: 'x'.repeat(100_000) });
+    const shared = notification(params);
+    const [one, two] = [1, 2].map((id) => shared.partsFor(Buffer.from(`${id}`)));
+    expect([one!.length, one![0] === two![0], one![2] === two![2]]).toEqual([3, true, true]);
+    expect(Buffer.concat(two!).toString()).toBe(
+      'event: message\ndata: {"jsonrpc":"2.0","method":"a/b","params":' +
+        `{"_meta":{"io.modelcontextprotocol/subscriptionId":2},${params.slice(1)}}\n\n`,
+    );
+    expect(notification(PARAMS).partsFor(Buffer.from('1'))).toHaveLength(1);
+  });
+
   it('composes its params once for all recipients', () => {
     let times = 0;
     const shared = notificationFrame('a', 'message', 2, () => `{"times":${++times}}`);
-    const [one, two] = [1, 2].map((id) => shared.bytesFor(Buffer.from(`${id}`)).toString());
+    const [one, two] = [1, 2].map((id) => Buffer.concat(shared.partsFor(Buffer.from(`${id}`))).toString());
     expect(one).not.toBe(two);
     for (const text of [one, two, shared.bytes.toString()]) expect(text).toContain('"times":1');
   });

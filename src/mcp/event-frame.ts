@@ -29,14 +29,19 @@ export interface EventFrame {
   readonly kind: NotificationKind | undefined;
 }
 
+export type EventParts = readonly [first: Buffer, ...later: readonly Buffer[]];
+
+/** An event up to this size is copied for each listen stream, because several writes take longer than the copy. */
+const MAX_COPIED_BYTES = 16_384;
+
 /** An event with a notification for any number of sessions and listen streams. */
 export interface NotificationFrame extends EventFrame {
   readonly kind: NotificationKind;
   /**
-   * The event for one listen stream: without an event id, and with the id of the stream's request in `_meta`. Everything else
-   * is encoded once for all streams.
+   * The event for one listen stream, in parts: without an event id, and with the id of the stream's request in `_meta`.
+   * Everything else is encoded once for all streams.
    */
-  bytesFor(subscriptionId: Buffer): Buffer;
+  partsFor(subscriptionId: Buffer): EventParts;
 }
 
 /** The bytes of the frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
@@ -113,14 +118,15 @@ class SharedFrame implements NotificationFrame {
     return lastEncoded.bytes;
   }
 
-  bytesFor(subscriptionId: Buffer): Buffer {
+  partsFor(subscriptionId: Buffer): EventParts {
     if (lastSplit.sequence !== this.sequence) lastSplit = { sequence: this.sequence, ...this.split() };
     const { before, after } = lastSplit;
+    if (before.length + after.length > MAX_COPIED_BYTES) return [before, subscriptionId, after];
     const bytes = Buffer.allocUnsafe(before.length + subscriptionId.length + after.length);
     before.copy(bytes);
     subscriptionId.copy(bytes, before.length);
     after.copy(bytes, before.length + subscriptionId.length);
-    return bytes;
+    return [bytes];
   }
 
   /** The text of the event for sessions. */

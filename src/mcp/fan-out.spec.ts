@@ -52,6 +52,19 @@ describe('FanOut', () => {
     expect(delivered.at(-1)).toBe('b1');
   });
 
+  it('yields after two megabytes of first writes of large events', async () => {
+    jest.spyOn(performance, 'now').mockReturnValue(0);
+    let count = 0;
+    const recipient: Recipient = { deliver: () => count++ };
+    fanOut.deliver({
+      recipients: () => Array.from({ length: 40 }, () => recipient).values(),
+      createEvent: () => ({ frame: notificationFrame('a', '_other', 1_000_000) }),
+    });
+    expect(count).toBe(32);
+    await flushPromises();
+    expect(count).toBe(40);
+  });
+
   it('gives the same event to all recipients of a slice', () => {
     const events = new Set<unknown>();
     const recipient: Recipient = { deliver: (frame, options) => events.add(frame).add(options) };

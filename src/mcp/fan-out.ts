@@ -5,6 +5,9 @@ import type { DeliverOptions, Subscriber } from './mcp-context.js';
 const SLICE_MS = 8;
 /** Maximum number of deliveries in a slice. Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
+/** The same for the bytes of these writes: of each event, the socket gets at most `MAX_FIRST_BYTES` at once. */
+const MAX_SLICE_BYTES = 2_097_152;
+const MAX_FIRST_BYTES = 65_536;
 /** Reading the clock after each delivery would be too expensive. */
 const DELIVERIES_PER_CLOCK_READING = 32;
 /** When this many notifications wait, the fan-out stops yielding to the event loop, so that no further ones can arrive. */
@@ -68,17 +71,21 @@ export class FanOut {
   private readonly runSlice = (): void => {
     const startedAt = performance.now();
     let deliveries = 0;
+    let bytes = 0;
     this.event = undefined;
     for (;;) {
       this.current ??= this.takeNext();
       if (!this.current) return;
-      if (!this.deliverNext(this.current)) {
+      const size = this.deliverNext(this.current);
+      if (size === undefined) {
         this.current = undefined;
         this.event = undefined;
       }
       deliveries++;
+      bytes += Math.min(size ?? 0, MAX_FIRST_BYTES);
       const isSliceOver =
         deliveries >= MAX_SLICE_DELIVERIES ||
+        bytes >= MAX_SLICE_BYTES ||
         (deliveries % DELIVERIES_PER_CLOCK_READING === 0 && performance.now() - startedAt > SLICE_MS);
       if (isSliceOver && this.current && this.waiting.size < MAX_WAITING) {
         setImmediate(this.runSlice);
@@ -87,20 +94,20 @@ export class FanOut {
     }
   };
 
-  /** Returns false when the delivery is over: no recipient is left, or an error stopped it. */
-  private deliverNext(delivery: Delivery): boolean {
+  /** Returns the size of the event; undefined when the delivery is over: no recipient is left, or an error stopped it. */
+  private deliverNext(delivery: Delivery): number | undefined {
     const { notification } = delivery;
     try {
       delivery.recipients ??= notification.recipients();
       const next = delivery.recipients.next();
-      if (next.done) return false;
+      if (next.done) return undefined;
       this.event ??= notification.createEvent();
       next.value.deliver(this.event.frame, this.event);
-      return true;
+      return this.event.frame.size;
     } catch (error) {
       const { key } = notification;
       this.logger.error({ message: 'delivery of a notification stopped', key, cause: String(error) });
-      return false;
+      return undefined;
     }
   }
 

@@ -77,8 +77,8 @@ export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
 /**
  * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in
- * `limits` of the configuration, or in a server for `queue`. Two limits have no key: `parkedPerServer`, the maximum number
- * of parked calls at one server, and `pipelinedPerConnection`, the maximum number of pipelined requests.
+ * `limits` of the configuration, or in a server for `queue`. Three limits have no key: `parkedPerServer`, the maximum number
+ * of parked calls at one server, and `pipelined` and `pipelinedPerConnection`, the maximum numbers of pipelined requests.
  */
 export const REFUSED_LIMITS = [
   'sessions',
@@ -86,6 +86,7 @@ export const REFUSED_LIMITS = [
   'listens',
   'streamsPerPrincipal',
   'connectionsPerPrincipal',
+  'pipelined',
   'pipelinedPerConnection',
   'callsPerPrincipal',
   'queuedPerPrincipal',

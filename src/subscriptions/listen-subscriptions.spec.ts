@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeClient, FakeSubscriber } from '../../test/kit/fake-client.js';
 import { FakeServer, manyUris } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -15,6 +15,8 @@ const A = 'file:///a';
 const B = 'file:///b';
 const PUBLIC_A = 'resource://files/file:///a';
 const PUBLIC_B = 'resource://files/file:///b';
+
+const UNKNOWN = Array.from({ length: 20 }, (_, n) => `file:///unknown/${n}`);
 
 describe('ListenSubscriptions', () => {
   let files: FakeServer;
@@ -95,6 +97,29 @@ describe('ListenSubscriptions', () => {
     listen.setScope(only('files'));
     expect(await honoured(['file:///none', 'resource://db/db://a', 'db://a', A, 'x'])).toEqual([A]);
     expect(await rejections('unknown')).toBe(4);
+  });
+
+  it('looks unknown URIs up, and leaves them out, in slices', async () => {
+    await open();
+    // Every reading of the clock ends a slice.
+    let now = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 100));
+    const subscribing = outcomeOf(begin(...UNKNOWN));
+    let iterations = 0;
+    for (; !subscribing.value; iterations++) await new Promise((resolve) => setImmediate(resolve));
+    clock.mockRestore();
+    expect(subscribing.value.honoured).toEqual([]);
+    expect(iterations).toBeGreaterThanOrEqual(2 * UNKNOWN.length);
+  });
+
+  it('refuses a request with more than ten times as many URIs as a stream may subscribe', async () => {
+    await open({ limits: { subscriptionsPerClient: 2 } });
+    expect(await honoured([A, ...UNKNOWN.slice(1)])).toEqual([A]);
+    await expect(begin(A, ...UNKNOWN)).rejects.toMatchObject({
+      kind: 'limit-exceeded',
+      message: 'LimitExceeded: a listen stream may name at most 20 URIs',
+    });
+    expect([harness.rows, await rejections('limit')]).toEqual([[`a ${A}`], 1]);
   });
 
   it('leaves out what the server refuses', async () => {

@@ -45,6 +45,7 @@ export class ListenSubscriptions {
    * rejects and removes all subscriptions of the request.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
+    this.log.countLimitError(() => this.subscribers.requireFewUris(uris.length));
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
     const unique = [...new Set(rows.values())];
     const wait = { isOver: false };
@@ -77,7 +78,10 @@ export class ListenSubscriptions {
       await listed;
       unknown = await this.resolve(request, unknown, found);
     }
+    const yieldIfDue = sliceScheduler.start();
     for (const uri of unknown) {
+      const yielding = yieldIfDue();
+      if (yielding) await yielding;
       const address = this.addresses.ofUnlistedServer(request, uri);
       if (address) found.set(uri, address);
       else this.log.notFound(uri);

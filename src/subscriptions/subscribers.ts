@@ -40,6 +40,12 @@ interface ObservedSubscriber {
   stopObserving(): void;
 }
 
+/**
+ * A request may name so many times more URIs than one subscriber may subscribe, because URIs that lead to no resource are
+ * left out.
+ */
+const NAMED_URIS_FACTOR = 10;
+
 /** The error message of each limit. */
 const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => string>> = {
   perSubscriber: (limit) => `a session or listen stream may have at most ${limit} subscriptions`,
@@ -119,6 +125,12 @@ export class Subscribers {
     for (const [id, { subscriber }] of this.observed)
       if (!subscriber.hasStream) count += this.table.countOfSubscriber(id);
     return count;
+  }
+
+  /** Throws if one request names too many URIs. */
+  requireFewUris(count: number): void {
+    const limit = NAMED_URIS_FACTOR * this.limits.perSubscriber;
+    if (count > limit) throw limitExceeded(`a listen stream may name at most ${limit} URIs`, limit);
   }
 
   /** Throws if a limit does not allow the subscription. */

@@ -11,12 +11,14 @@ import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { LegacySdkServer } from '../kit/legacy-server/legacy-sdk-server.js';
+import { exchange } from '../kit/http.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { startEverything } from '../kit/real-servers.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectModern, connectV1, type ClientV1 } from '../kit/sdk-clients.js';
+import { Scrape } from '../kit/scrape.js';
 import { until } from '../kit/until.js';
 
 /** Servers of the SDK of the 2026 era: as it serves by default, only in 2026, and only in 2026 over stdio. */
@@ -63,6 +65,12 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     await client.listTools();
   });
 
+  const inputRequests = async (server: string, outcome: string): Promise<number | undefined> =>
+    new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value('gatehouse_input_requests_total', {
+      server_id: server,
+      outcome,
+    });
+
   it.each(SERVERS)('show the era of %s to administrators', async (server) => {
     const { json } = await admin.get(`servers/${server}`);
     expect(json).toMatchObject({
@@ -92,6 +100,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     expect(textOf(await client.callTool({ name: `${server}__ask`, arguments: {} }))).toMatch(/^accept Ada /);
     const { messages } = await client.getPrompt({ name: `${server}__ask` });
     expect(messages[0]?.content).toEqual({ type: 'text', text: 'I am Ada' });
+    expect(await inputRequests(server, 'answered')).toBeGreaterThanOrEqual(2);
   });
 
   it.each(SERVERS)('see rising progress while a tool of %s asks in between', async (server) => {
@@ -111,6 +120,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     const result = await client.callTool({ name: `${server}__ask-forever`, arguments: {} });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('still requires input after 8 rounds');
+    expect(await inputRequests(server, 'failed')).toBe(1);
   });
 
   it.each(SERVERS)('read resources of %s, and get the code of 2025 for a missing one', async (server) => {

@@ -106,6 +106,8 @@ describe('servers that hang', () => {
     const { error } = await session.callTool('failing__any');
     expect(error).toMatchObject({ code: -31003, data: { server: 'failing', reason: 'unresponsive' } });
     expect(gateway.logs.filter(({ message }) => message === 'tools/list failed')).toHaveLength(1);
+    const scraped = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+    expect(scraped.value('gatehouse_backend_failed_lists', { server_id: 'failing' })).toBe(1);
   });
 
   it.each([

@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { honouredFilter, readListenFilter } from './listen-filter.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
+import { runAtOnce } from '../../lib/slices/run-sliced.js';
+import { honouredFilter, readListenFilter, type ListenFilter } from './listen-filter.js';
+
+/** Reads the filter from params that were received as text. */
+function read(params: object | undefined): ListenFilter {
+  const json = params && JsonText.of(params);
+  const value = json?.value;
+  return runAtOnce(readListenFilter(isJsonObject(value) ? value : undefined, { paramsText: json?.text }));
+}
 
 describe('readListenFilter', () => {
   it('reads the kinds of lists and the resources', () => {
@@ -10,11 +20,11 @@ describe('readListenFilter', () => {
       resourceSubscriptions: ['x://a'],
       taskIds: ['unknown'],
     };
-    expect(readListenFilter({ notifications })).toEqual({
+    expect(read({ notifications })).toEqual({
       listChanges: ['tools', 'resources'],
       resources: ['x://a'],
     });
-    expect(readListenFilter({ notifications: {} })).toEqual({ listChanges: [], resources: undefined });
+    expect(read({ notifications: {} })).toEqual({ listChanges: [], resources: undefined });
   });
 
   it.each([
@@ -27,12 +37,41 @@ describe('readListenFilter', () => {
     [{ notifications: { resourceSubscriptions: {} } }],
     [{ notifications: { resourceSubscriptions: ['x', 1] } }],
   ])('refuses %j', (params) => {
-    expect(() => readListenFilter(params)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
+    expect(() => read(params)).toThrow(expect.objectContaining({ kind: 'invalid-params' }));
   });
 
   it('refuses a URI that is too long', () => {
     const notifications = { resourceSubscriptions: ['x', 'x'.repeat(1_000_000)] };
-    expect(() => readListenFilter({ notifications })).toThrow('a URI must not be longer than');
+    expect(() => read({ notifications })).toThrow('a URI must not be longer than');
+  });
+});
+
+describe('readListenFilter, with long params', () => {
+  const uris = Array.from({ length: 10_000 }, (_, n) => `x://a/"${n}"`);
+
+  it('reads all URIs, in steps', () => {
+    const json = JsonText.of({ notifications: { resourcesListChanged: true, resourceSubscriptions: uris } });
+    const steps = readListenFilter(json.value as Readonly<Record<string, unknown>>, {
+      paramsText: json.text,
+    });
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    expect([count, step.value]).toEqual([10_000, { listChanges: ['resources'], resources: uris }]);
+  });
+
+  it.each([
+    ['a number', [...uris, 1], 'must be an array of strings'],
+    ['an array', [...uris, uris], 'must be an array of strings'],
+    ['a long URI', [...uris, 'x'.repeat(8193)], 'a URI must not be longer than'],
+    ['no array', 'x'.repeat(100_000), 'must be an array of strings'],
+  ])('refuses %s', (_what, resourceSubscriptions, problem) => {
+    expect(() => read({ notifications: { resourceSubscriptions } })).toThrow(problem);
+  });
+
+  it('refuses null', () => {
+    const filter = { resourceSubscriptions: null, other: 'x'.repeat(100_000) };
+    expect(() => read({ notifications: filter })).toThrow('must be an array of strings');
   });
 });
 

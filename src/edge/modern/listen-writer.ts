@@ -92,7 +92,8 @@ export class ListenWriter {
   }
 
   private write(frame: NotificationFrame, { onSent }: DeliverOptions): void {
-    this.connection!.write(frame.bytesFor(this.subscriptionId));
+    const [first, ...later] = frame.partsFor(this.subscriptionId);
+    this.connection!.write(first, later);
     this.observer.countNotification(frame.kind, 'written');
     onSent?.();
   }

@@ -85,6 +85,7 @@ describe('ListenController', () => {
     const confirmed = deferred<ListenedResources>();
     subscribed = () => confirmed.promise;
     const outcome = outcomeOf(listen());
+    await flushPromises();
     expect(listens.size).toBe(1);
     signal.abort();
     expect(listens.size).toBe(0);

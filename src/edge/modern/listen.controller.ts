@@ -1,4 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
+import { runSliced } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Params } from '../../mcp/json-rpc.js';
 import type { ModernContext, SubscriberRequest } from '../../mcp/mcp-context.js';
 import { McpController, McpRequest } from '../../mcp/mcp.decorators.js';
@@ -20,7 +22,7 @@ export class ListenController {
   @McpRequest('subscriptions/listen')
   async listen(params: Params | undefined, context: ModernContext): Promise<void> {
     try {
-      const filter = readListenFilter(params);
+      const filter = await runSliced(readListenFilter(params, context), sliceScheduler.start());
       await this.open(this.listens.create(context, filter.listChanges), filter, context);
       this.metrics.countListen('acknowledged');
     } catch (error) {

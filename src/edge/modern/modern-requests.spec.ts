@@ -24,15 +24,16 @@ const oldBytes = (): number =>
 
 function modernRequests(limit = Infinity) {
   const inFlight = new InFlightRequests();
+  const metrics = new Metrics();
   const requests = new ModernRequests(
     Object.assign(new Limits(), { requestsPerPrincipal: limit }),
     new MemoryQuotas(),
-    new Metrics(),
+    metrics,
     {} as Sessions,
     { inFlight } as unknown as RequestRunner,
     {} as LogMessages,
   );
-  return { requests, inFlight };
+  return { requests, inFlight, metrics };
 }
 
 const request = (): ModernRequest =>
@@ -43,8 +44,8 @@ const request = (): ModernRequest =>
   }) as unknown as ModernRequest;
 
 describe('ModernRequests', () => {
-  it('counts a request until its end, and once', () => {
-    const { requests, inFlight } = modernRequests(1);
+  it('counts a request until its end, and once', async () => {
+    const { requests, inFlight, metrics } = modernRequests(1);
     const first = request();
     const end = requests.begin(first);
     expect([...requests.all]).toEqual([first]);
@@ -53,6 +54,7 @@ describe('ModernRequests', () => {
     first.leaveInFlight();
     expect([requests.size, inFlight.size]).toEqual([0, 0]);
     requests.begin(request())();
+    expect(await metrics.text()).toContain('gatehouse_limit_refusals_total{limit="requestsPerPrincipal"} 1');
   });
 
   it.each([32, 300])('keeps no request that has ended, with %i in flight', (inFlight) => {

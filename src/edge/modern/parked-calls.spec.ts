@@ -223,6 +223,33 @@ describe('parked calls', () => {
     );
   });
 
+  it('of a full server leave room for a principal with fewer of them, the oldest first', async () => {
+    const gateway = new ParkingGateway();
+    gateway.server.concurrency = 10;
+    const ofAlice: QuestionedClientCall[] = [];
+    for (let n = 0; n < 5; n++) ofAlice.push((await parkedCall(gateway)).call);
+    const ofBob: QuestionedClientCall[] = [];
+    for (let n = 0; n < 3; n++) {
+      const call = new QuestionedClientCall(gateway, BOB);
+      call.ask();
+      await flushPromises();
+      ofBob.push(call);
+    }
+    expect(ofAlice.map(({ error }) => error?.kind)).toEqual([
+      'cancelled',
+      'cancelled',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(ofBob.map(({ error }) => error?.kind)).toEqual([undefined, undefined, 'limit-exceeded']);
+    expect(() => ofAlice[0]!.retry({ q1: {} })).toThrow('the call has ended');
+    expect([gateway.parked.size, await gateway.counted('cancelled')]).toEqual([5, 2]);
+    expect(await gateway.metrics.text()).toContain(
+      'gatehouse_limit_refusals_total{limit="parkedPerServer"} 3',
+    );
+  });
+
   it('of one principal are limited, and those of others are not', async () => {
     const gateway = new ParkingGateway({ parkedCalls: 2 });
     const first = await parkedCall(gateway);

@@ -170,14 +170,32 @@ export class ParkedCalls implements OnModuleInit, Parking {
 
   /** Counts a parked call for its server and its principal. Throws if a limit is reached. */
   private claim(server: string, quotaKey: string, limit: number): void {
-    const count = this.perServer.get(server) ?? 0;
-    const isServerFull = count >= limit;
+    const isServerFull = this.countOf(server) >= limit;
     if (isServerFull) this.metrics.countRefusal('parkedPerServer');
-    if (isServerFull || !this.perPrincipal.claim(quotaKey)) {
+    if ((isServerFull && !this.makeRoom(server, quotaKey)) || !this.perPrincipal.claim(quotaKey)) {
       this.metrics.countClientQuestion(server, 'refused');
       throw isServerFull ? serverFull(server, limit) : this.perPrincipal.refuse();
     }
-    this.perServer.set(server, count + 1);
+    this.perServer.set(server, this.countOf(server) + 1);
+  }
+
+  private countOf(server: string): number {
+    return this.perServer.get(server) ?? 0;
+  }
+
+  /**
+   * Cancels the oldest parked call of the principal that has the most at the server, unless this principal would then have as
+   * many. Returns whether there is room.
+   */
+  private makeRoom(server: string, quotaKey: string): boolean {
+    const atServer = [...this.parked.values()].filter((parked) => parked.server === server);
+    const counts = new Map([[quotaKey, 0]]);
+    for (const parked of atServer) counts.set(parked.quotaKey, (counts.get(parked.quotaKey) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    if (most <= counts.get(quotaKey)! + 1) return false;
+    const oldest = atServer.find((parked) => counts.get(parked.quotaKey) === most)!;
+    this.cancelAllOf([oldest], displaced(server), 'another principal needed the place');
+    return true;
   }
 
   /**
@@ -202,7 +220,10 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   private cancelWhere(isMeant: (parked: Parked) => boolean, error: GatewayError, reason: string): void {
-    const meant = [...this.parked.values()].filter(isMeant);
+    this.cancelAllOf([...this.parked.values()].filter(isMeant), error, reason);
+  }
+
+  private cancelAllOf(meant: readonly Parked[], error: GatewayError, reason: string): void {
     for (const parked of meant) this.cancel(parked, error, 'cancelled');
     if (meant.length > 0)
       this.logger.log({ message: 'parked calls were cancelled', calls: meant.length, reason });
@@ -219,6 +240,9 @@ const parkedLimitOf = ({ isolation, concurrency }: ServerConfig): number =>
 
 const serverFull = (server: string, limit: number): GatewayError =>
   limitExceeded(`${limit} calls of server ${server} wait for answers of their clients`, limit);
+
+const displaced = (server: string): GatewayError =>
+  new GatewayError('cancelled', `CANCELLED: other clients wait for answers to questions of server ${server}`);
 
 const notAnswered = (server: string): GatewayError =>
   new GatewayError('timeout', `TIMEOUT: the client did not answer the question of server ${server} in time`, {

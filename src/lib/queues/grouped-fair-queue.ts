@@ -2,6 +2,9 @@ import { FairQueue, type QueueEntry } from './fair-queue.js';
 import { LinkedList, ListPlace } from './linked-list.js';
 import { SizeRanking } from './size-ranking.js';
 
+/** Whether a group may be served now. `next` is the item of the group that would be served. */
+export type IsReady<T> = (group: string, next: T) => boolean;
+
 /**
  * A fair queue with two levels: it serves the groups round-robin, and within a group the keys round-robin. Also finds the
  * group with the most items. Every operation takes constant time, except that `peek` and `shift` visit each group that is
@@ -14,6 +17,11 @@ export class GroupedFairQueue<T> {
   private readonly ranking = new SizeRanking<Group<T>>();
   /** Number of items of all groups together. */
   size = 0;
+
+  /** The groups that have items. */
+  get groupKeys(): Iterable<string> {
+    return this.groups.keys();
+  }
 
   sizeOf(group: string): number {
     return this.groups.get(group)?.items.size ?? 0;
@@ -30,12 +38,12 @@ export class GroupedFairQueue<T> {
   }
 
   /** The item that `shift` would remove and return. */
-  peek(isReady: (group: string) => boolean): T | undefined {
+  peek(isReady: IsReady<T>): T | undefined {
     return this.firstReady(isReady)?.items.peek()?.item;
   }
 
   /** Removes and returns the next item of the first group that is ready. */
-  shift(isReady: (group: string) => boolean): T | undefined {
+  shift(isReady: IsReady<T>): T | undefined {
     const group = this.firstReady(isReady);
     const entry = group?.items.shift();
     if (!group || !entry) return undefined;
@@ -67,9 +75,9 @@ export class GroupedFairQueue<T> {
     }
   }
 
-  private firstReady(isReady: (group: string) => boolean): Group<T> | undefined {
+  private firstReady(isReady: IsReady<T>): Group<T> | undefined {
     let place = this.rotation.first;
-    while (place && !isReady(place.value.key)) place = place.next;
+    while (place && !isReady(place.value.key, place.value.items.peek()!.item)) place = place.next;
     return place?.value;
   }
 
