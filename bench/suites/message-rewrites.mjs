@@ -270,6 +270,6 @@ async function openSession(url, protocolVersion = '2025-11-25') {
     const body = count === 0 ? message() : `[${Array.from({ length: count }, message).join(',')}]`;
     const answer = Buffer.from(await (await post(body, session)).arrayBuffer());
     const head = answer.toString('latin1', 0, 400);
-    return head.includes('"error"') ? /"message":"([^"]*)"/.exec(head)?.[1] : `${answer.length} bytes`;
+    return head.includes('"error":{') ? /"message":"([^"]*)"/.exec(head)?.[1] : `${answer.length} bytes`;
   };
 }
