@@ -80,9 +80,9 @@ async function readAll(url, path) {
     if (cursor) target.searchParams.set('cursor', cursor);
     const answer = await fetch(target, { headers: { authorization: `Bearer ${TOKEN}` } });
     if (!answer.ok) throw new Error(`${target} answers ${answer.status}: ${await answer.text()}`);
-    const { items, nextCursor } = await answer.json();
-    entries += items?.length ?? 0;
-    cursor = nextCursor ?? null;
+    const page = await answer.json();
+    entries += page[path]?.length ?? 0;
+    cursor = page.nextCursor ?? null;
   }
   const expected = ENTRIES[path] ?? 0;
   if (entries < expected) throw new Error(`${target} has ${entries} of ${expected} entries`);
