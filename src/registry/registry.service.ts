@@ -3,7 +3,7 @@ import { Naming } from '../config/naming.js';
 import { CatalogBuilder } from '../core/catalog/catalog-builder.js';
 import {
   Catalog,
-  EMPTY_LISTING,
+  UNFETCHED_LISTING,
   LIST_KINDS,
   type CatalogChange,
   type ListedServer,
@@ -17,7 +17,7 @@ import { BuildQueue } from './build-queue.js';
 import { CatalogVariants } from './catalog-variants.js';
 import { ConflictLog } from './conflict-log.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ResourceLinks } from './resource-links.js';
+import { ResourceUris } from './resource-uris.js';
 
 /**
  * Holds the current catalog and announces its changes. When the listing of a server changes, the server's part of the
@@ -43,8 +43,8 @@ export class Registry {
   /** While true, a finished build does not swap the catalog. */
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
-  /** The public URIs in results, and the resources that results and tools link to. */
-  readonly links: ResourceLinks;
+  /** Resolves the URIs in requests, and translates the URIs in results. */
+  readonly resourceUris: ResourceUris;
   /** Catalogs of link owners that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
   /** Resolves when the variants that have to follow changes of the shared catalog are built. */
@@ -54,7 +54,7 @@ export class Registry {
     private readonly naming: Naming,
     metrics: Metrics = new Metrics(),
   ) {
-    this.links = new ResourceLinks(
+    this.resourceUris = new ResourceUris(
       (scope) => this.catalogOf(scope),
       () => metrics.countMemoryLimit('resource-links'),
     );
@@ -140,9 +140,9 @@ export class Registry {
    */
   hasFinalUris(server: string): boolean {
     if (!this.hasScopedUris) return true;
-    const { resources, templates } = this.current.server(server)?.listing ?? EMPTY_LISTING;
-    // A list that was not fetched yet is the list of EMPTY_LISTING. An empty list of the server is another object.
-    return resources !== EMPTY_LISTING.resources && templates !== EMPTY_LISTING.templates;
+    const { resources, templates } = this.current.server(server)?.listing ?? UNFETCHED_LISTING;
+    // A list that was not fetched yet is the list of UNFETCHED_LISTING. An empty list of the server is another object.
+    return resources !== UNFETCHED_LISTING.resources && templates !== UNFETCHED_LISTING.templates;
   }
 
   /** Resolves when the catalog has everything that was put so far. */

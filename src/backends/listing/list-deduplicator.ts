@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Definition } from '../../core/naming/catalog-entry.js';
-import { EMPTY_LISTING } from '../../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../core/catalog/catalog.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import type { ResourceTemplate } from '../../core/resources/resource-template.js';
 import type { Lists } from './list-kinds.js';
@@ -48,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the list was fetched. If not, it is the placeholder in `EMPTY_LISTING`; a fetched list without items never is. */
-export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== EMPTY_LISTING[kind];
+/** Whether the list was fetched. If not, it is the placeholder in `UNFETCHED_LISTING`; a fetched list without items never is. */
+export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== UNFETCHED_LISTING[kind];
