@@ -10,7 +10,7 @@ import { unlimitedQuotas } from './backend-quotas.js';
 import type { BackendEvents } from './backend-events.js';
 import { backendStatus, type BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
-import { IsolatedSessions } from './isolated-sessions.js';
+import { IsolatedLinks } from './isolated-links.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
 import { StartSlots } from './lifecycle/start-slots.js';
 import { downError, failureCauseOf } from './link/failure-cause.js';
@@ -45,8 +45,8 @@ export interface BackendCall extends TracedCall {
 export class Backend {
   private readonly gate: CallGate;
   private readonly connection: ServerConnection;
-  /** Defined only if every session has a link of its own. */
-  readonly sessions: IsolatedSessions | undefined;
+  /** Defined only if every link owner has a link of its own. */
+  readonly isolatedLinks: IsolatedLinks | undefined;
   private readonly sync: ListingSync;
   private readonly tracing: Tracing;
   private readonly log: ServerLog;
@@ -97,7 +97,7 @@ export class Backend {
       { kind: settings.type === 'stdio' ? 'process' : 'http', slots },
     );
     if (settings.isolation === 'session')
-      this.sessions = new IsolatedSessions(connect, {
+      this.isolatedLinks = new IsolatedLinks(connect, {
         id,
         events,
         log: this.log,
@@ -113,9 +113,9 @@ export class Backend {
     return this.settings;
   }
 
-  /** Whether every session has a link of its own. */
+  /** Whether every link owner has a link of its own. */
   get hasSessionLinks(): boolean {
-    return this.sessions !== undefined;
+    return this.isolatedLinks !== undefined;
   }
 
   /** Whether only one call can be in flight now: because of `concurrency`, or during the call of an exclusive tool. */
@@ -150,7 +150,7 @@ export class Backend {
   async retire(): Promise<void> {
     this.isRetired = true;
     this.sync.stop();
-    this.sessions?.stopSyncs();
+    this.isolatedLinks?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled', DISABLED));
     await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
@@ -159,9 +159,9 @@ export class Backend {
   /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
-    this.sessions?.stopSyncs();
+    this.isolatedLinks?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped', DISABLED));
-    await Promise.all([this.connection.stop(), this.sessions?.close()]);
+    await Promise.all([this.connection.stop(), this.isolatedLinks?.close()]);
   }
 
   /** Replaces the link. From now on, `whenSynced` waits for the first sync over the next link. */
@@ -207,7 +207,9 @@ export class Backend {
 
   /** Lists the tools again, over the link of the caller. Resolves when the catalog has them, or after a timeout. */
   async refetchTools({ linkOwner }: Pick<Caller, 'linkOwner'>): Promise<void> {
-    const refetched = this.sessions ? this.sessions.refetchTools(linkOwner) : this.sync.refetch('tools');
+    const refetched = this.isolatedLinks
+      ? this.isolatedLinks.refetchTools(linkOwner)
+      : this.sync.refetch('tools');
     await completesWithin(refetched, REFETCH_TIMEOUT_MS);
   }
 
@@ -218,9 +220,9 @@ export class Backend {
 
   /** The link of one owner, which is opened if there is none. Rejects when all clients share one link. */
   async sessionLink(owner: LinkOwner): Promise<Link> {
-    if (!this.sessions)
+    if (!this.isolatedLinks)
       throw this.refuseIfUnavailable() ?? serverUnavailable(this.id, 'clients share its link');
-    return this.sessions.link(owner);
+    return this.isolatedLinks.link(owner);
   }
 
   /**
@@ -238,13 +240,13 @@ export class Backend {
   setLogLevel(level: string): void {
     if (!this.log.setLevel(level)) return;
     if (this.connection.link) this.log.apply(this.connection.link);
-    this.sessions?.applyLogLevel();
+    this.isolatedLinks?.applyLogLevel();
   }
 
   /** The ids of the process groups of the server; empty if it is not a stdio server, or not running. */
   get pids(): number[] {
     const pid = this.connection.link?.pid;
-    return [...(pid === undefined ? [] : [pid]), ...(this.sessions?.pids ?? [])];
+    return [...(pid === undefined ? [] : [pid]), ...(this.isolatedLinks?.pids ?? [])];
   }
 
   status(): BackendStatus {
@@ -276,7 +278,7 @@ export class Backend {
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const request = { method, params, paramsMembers, caller, timeoutMs, deadline, target, paramHeaders };
-    return this.sessions ? this.sessions.request(request) : this.connection.request(request);
+    return this.isolatedLinks ? this.isolatedLinks.request(request) : this.connection.request(request);
   }
 
   private async publish(listing: Listing): Promise<void> {

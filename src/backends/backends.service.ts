@@ -103,7 +103,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Sends a notification over the links that belong to this owner. */
   notifySessionLinks(owner: LinkOwner, method: string): void {
-    for (const backend of this.backends.values()) backend.sessions?.notify(owner, method);
+    for (const backend of this.backends.values()) backend.isolatedLinks?.notify(owner, method);
   }
 
   /** Sets the log level of all servers, including those that are enabled later. */
@@ -126,7 +126,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.linkListeners.add(listener);
   }
 
-  /** Called when a link of one session is opened. */
+  /** Called when a link of one owner is opened. */
   onSessionLink(listener: Listener<SessionLinkEvent>): () => void {
     return this.sessionLinkListeners.add(listener);
   }

@@ -8,7 +8,7 @@ import { UNFETCHED_LISTING, type Listing } from '../core/catalog/catalog.js';
 import { EVERYTHING, NOTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
-import type { IsolatedSessions } from './isolated-sessions.js';
+import type { IsolatedLinks } from './isolated-links.js';
 import { SESSION_LISTING_WAIT_MS, SessionListings } from './session-listings.js';
 
 useFakeTime();
@@ -25,7 +25,7 @@ class FakeBackend {
   isLinked = false;
   /** The open calls of `sessions.whenListed`. */
   readonly opened: { resolve(): void; reject(error: Error): void }[] = [];
-  readonly sessions: Pick<IsolatedSessions, 'hasLink' | 'whenListed'> = {
+  readonly isolatedLinks: Pick<IsolatedLinks, 'hasLink' | 'whenListed'> = {
     hasLink: () => this.isLinked,
     whenListed: () => new Promise((resolve, reject) => this.opened.push({ resolve, reject })),
   };

@@ -171,9 +171,9 @@ export class SessionListings {
   private waitOf(state: OwnerState, backend: Backend): FirstListingWait {
     const existing = state.waits.get(backend.id);
     const isRecent = existing && performance.now() - existing.startedAt < SESSION_LISTING_WAIT_MS;
-    if (existing && (isRecent || backend.sessions?.hasLink(state.owner))) return existing;
+    if (existing && (isRecent || backend.isolatedLinks?.hasLink(state.owner))) return existing;
     const settled = completesWithin(
-      backend.sessions!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
+      backend.isolatedLinks!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
     ).then(() => {
       wait.isPending = false;

@@ -163,7 +163,7 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 export interface ModernContext extends McpContext {
   /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
-  /** The value of `_meta["io.gatehouse/session"]`. Requests of one principal with the same value share the owner of links. */
+  /** The value of `_meta["io.gatehouse/session"]`. Requests of one principal with the same value share the link owner. */
   readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**

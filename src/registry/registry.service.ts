@@ -8,7 +8,7 @@ import {
   type CatalogChange,
   type ListedServer,
 } from '../core/catalog/catalog.js';
-import { SessionScope } from '../core/catalog/session-scope.js';
+import { OwnerScope } from '../core/catalog/owner-scope.js';
 import type { Scope } from '../core/scope.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -86,12 +86,12 @@ export class Registry {
   scopeOf(scope: Scope, owner: string | undefined): Scope {
     if (this.variants.size === 0 || owner === undefined) return scope;
     const variant = this.variants.of(owner);
-    return variant ? new SessionScope(scope, variant) : scope;
+    return variant ? new OwnerScope(scope, variant) : scope;
   }
 
   /** The catalog that applies to a request with this scope. */
   catalogOf(scope: Scope): Catalog {
-    return scope instanceof SessionScope ? scope.catalog : this.current;
+    return scope instanceof OwnerScope ? scope.catalog : this.current;
   }
 
   /** Sets the ids of all configured servers. A name or URI with one of these ids leads only to that server. */

@@ -76,7 +76,7 @@ export class ToolsController {
     const fail = (error: unknown): Promise<JsonText> => this.failed(error, tool, params, context, attempt);
     try {
       return this.send(tool, params, context)
-        .then((answer) => this.publicResultOf(answer, tool, context))
+        .then((answer) => this.countedResult(answer, tool, context))
         .catch(fail);
     } catch (error) {
       return fail(error);
@@ -103,8 +103,8 @@ export class ToolsController {
     });
   }
 
-  /** The result for the client, counted. Returns a promise only if the result may have URIs to replace. */
-  private publicResultOf(
+  /** Counts the call and returns the result for the client. Returns a promise only if the result may have URIs to replace. */
+  private countedResult(
     answer: JsonText,
     { server, definition }: CatalogEntry,
     context: McpContext,
@@ -129,15 +129,18 @@ export class ToolsController {
     attempt: 'first' | 'last',
   ): Promise<JsonText> {
     if (attempt === 'first' && hasRefusedHeaders(error)) {
-      const relisted = await this.listedAgain(tool, params, context);
+      const relisted = await this.refetchTool(tool, params, context);
       if (relisted) return this.forward(relisted, params, context, 'last');
     }
     this.metrics.countToolCall(tool.server, outcomeOfFailure(error));
     return this.registry.resourceUris.throwPublicError(error, tool.server, context.scope);
   }
 
-  /** The tool as its server lists it now: its input schema says which headers a call needs. Undefined if it is not listed. */
-  private async listedAgain(
+  /**
+   * Fetches the tools of the server again, and updates `context.scope`. Returns the tool as it is listed now, because its input
+   * schema says which headers a call needs. Undefined if it is not listed.
+   */
+  private async refetchTool(
     { server, ownName }: CatalogEntry,
     params: Params | undefined,
     context: McpContext,

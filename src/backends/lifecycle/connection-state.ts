@@ -141,7 +141,7 @@ const retry: Transition = (status, { now, random }, cause) => {
   const { retries, failures, isFailingOften: wasFailingOften } = resetIfStable(status, now);
   const latestFailures = [...failures, now].slice(-OFTEN_FAILURES);
   const isFailingOften = wasFailingOften || areFrequent(latestFailures, now);
-  // After an expired session, the server is reachable. Only the session must be initialized again.
+  // A server that has ended the session of the link is reachable. Only the session must be initialized again.
   const isImmediate = isSessionExpired(cause) && !isFailingOften;
   const isCrashLoop = isFailingOften && kind === 'process';
   const isUnreachable = failureCauseOf(cause) === 'unreachable';
@@ -241,7 +241,7 @@ export function transition(
   return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
 }
 
-/** Whether the session has expired and the next link is opened without a delay, so that requests can wait for that link. */
+/** Whether the server has ended the session of the link and the next link is opened without a delay, so that requests can wait for that link. */
 export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
 

@@ -58,7 +58,7 @@ export interface InboundOptions {
   readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
   /** Called for every message that was dropped or refused because its client is not known, or because it was not allowed. */
   readonly onUnattributed?: ((message: AttributableMessage) => void) | undefined;
-  /** The session that this link belongs to; absent when sessions share the link. */
+  /** The owner of this link; absent when clients share the link. */
   readonly owner?: LinkOwner | undefined;
 }
 

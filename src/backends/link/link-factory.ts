@@ -45,14 +45,14 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
  */
 export const SESSIONLESS_CAPABILITIES: ClientCapabilities = { ...SHARED_CAPABILITIES, roots: {} };
 
-/** Client capabilities that may be declared on the link of one session, but not on a shared link. */
+/** Client capabilities that may be declared on the link of one owner, but not on a shared link. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
 const NO_PROXIES = new EgressProxies({});
 
 /** With these HTTP statuses, a server that knows only HTTP+SSE responds to a POST. */
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
-/** Opens a link to a server: a link for the session `owner`, or, without an owner, the link that all sessions share. */
+/** Opens a link to a server: a link of `owner`, or, without an owner, the link that all clients share. */
 export type LinkFactory = (signal: AbortSignal, owner?: LinkOwner) => Promise<Link>;
 
 export interface LinkFactoryOptions extends Pick<

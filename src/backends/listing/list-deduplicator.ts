@@ -16,7 +16,7 @@ export class ListDeduplicator {
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** Replaces each list for which there is an equal one: that of the shared link, or that of another session. */
+  /** Replaces each list for which there is an equal one: that of the shared link, or that of another link owner. */
   deduplicate(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
     const deduplicated: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])

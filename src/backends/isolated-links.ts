@@ -10,7 +10,7 @@ import type { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { SessionSyncs } from './listing/session-syncs.js';
 
-/** The parts of a backend that `IsolatedSessions` uses. */
+/** The parts of a backend that `IsolatedLinks` uses. */
 interface BackendParts {
   readonly id: string;
   readonly events: BackendEvents;
@@ -26,7 +26,7 @@ interface BackendParts {
 }
 
 /** The links and listings at one server with `isolation: session`: each link owner has a link and a listing of its own. */
-export class IsolatedSessions {
+export class IsolatedLinks {
   private readonly links: SessionLinks;
   private readonly syncs: SessionSyncs;
   /** The ids of the process groups of open links. */
