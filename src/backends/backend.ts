@@ -90,7 +90,7 @@ export class Backend {
       connect,
       {
         opened: (link) => this.linkOpened(link),
-        lost: (link, cause) => this.linkLost(link, cause),
+        lost: (link, error) => this.linkLost(link, error),
         stateChanged: () => this.stateChanged(),
         answeredWithError: (request, error) => this.sync.refresh.handleErrorAnswer(request, error),
       },
@@ -301,13 +301,13 @@ export class Backend {
     this.events.linkChanged(link);
   }
 
-  private linkLost(link: Link, cause: Error): void {
+  private linkLost(link: Link, error: Error): void {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
     this.events.linkChanged(undefined);
     // After the server has ended the session of the link, queued calls wait for the next link, which is opened without delay.
-    if (isSessionExpired(cause)) return;
-    this.gate.rejectQueued(downError(this.id, failureCauseOf(cause), { cause }));
+    if (isSessionExpired(error)) return;
+    this.gate.rejectQueued(downError(this.id, failureCauseOf(error), { cause: error }));
   }
 
   private handleNotification(notification: ServerNotification): void {

@@ -23,7 +23,7 @@ import { unavailableErrorOf } from './unavailability.js';
 interface ConnectionObserver {
   opened(link: Link): void;
   /** Called before the state changes. */
-  lost(link: Link, cause: Error): void;
+  lost(link: Link, error: Error): void;
   stateChanged(): void;
   /** The server answered a request of a client with an error. */
   answeredWithError?(request: LinkRequest, error: RemoteError): void;
@@ -148,11 +148,11 @@ export class ServerConnection {
    * delay, or not at all.
    */
   nextLink(previous: Link | undefined): Promise<Link> {
-    const { state, cause } = this.currentStatus;
+    const { state, error } = this.currentStatus;
     if (this.current && this.current !== previous) return Promise.resolve(this.current);
     const isDelayed = state === 'retrying' || state === 'crash-loop';
     if (this.isStopping || (isDelayed && !isReinitializing(this.currentStatus)))
-      return Promise.reject(cause ?? stoppedError());
+      return Promise.reject(error ?? stoppedError());
     return this.waiters.wait();
   }
 
@@ -229,19 +229,19 @@ export class ServerConnection {
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       const stderr = error instanceof ConnectError ? error.stderr : [];
-      this.recordFailure({ type: 'failed', cause: error as Error }, stderr);
+      this.recordFailure({ type: 'failed', error: error as Error }, stderr);
       return;
     }
     if (this.isStopping) return link.close();
     this.linkOpened(link);
-    const cause = await link.closed;
+    const error = await link.closed;
     this.current = undefined;
     this.probe.stop();
-    this.observer.lost(link, cause);
+    this.observer.lost(link, error);
     this.closing = link.close();
-    this.recordFailure({ type: 'lost', cause }, link.stderrTail());
+    this.recordFailure({ type: 'lost', error }, link.stderrTail());
     // After the server has ended the session of the link, the old link may still receive responses while the next link is opened.
-    if (!isSessionExpired(cause)) await this.closing;
+    if (!isSessionExpired(error)) await this.closing;
   }
 
   private linkOpened(link: Link): void {
@@ -253,14 +253,14 @@ export class ServerConnection {
   }
 
   private recordFailure(
-    event: Extract<ConnectionEvent, { readonly cause: Error }>,
+    event: Extract<ConnectionEvent, { readonly error: Error }>,
     stderr: readonly string[],
   ): void {
     if (this.isReconnectRequested || this.isStopping) return;
-    if (!isSessionExpired(event.cause))
-      this.failure = { at: Date.now(), error: event.cause, stderr: stderr.slice(-MAX_FAILURE_LINES) };
+    if (!isSessionExpired(event.error))
+      this.failure = { at: Date.now(), error: event.error, stderr: stderr.slice(-MAX_FAILURE_LINES) };
     this.dispatch(event);
-    if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.cause);
+    if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.error);
   }
 
   private waitForRetry(): Promise<void> {

@@ -11,15 +11,15 @@ export function unavailableErrorOf(
   status: ConnectionStatus,
   now: number,
 ): GatewayError | undefined {
-  const { state, cause, nextAttemptAt } = status;
+  const { state, error, nextAttemptAt } = status;
   if (state === 'ready' || isReinitializing(status)) return undefined;
   const retryAfterMs = nextAttemptAt && Math.max(nextAttemptAt - now, MIN_RETRY_AFTER_MS);
   const reason = causeOf(status) ?? (state === 'connecting' ? 'starting' : 'disabled');
-  return downError(server, reason, { retryAfterMs, cause });
+  return downError(server, reason, { retryAfterMs, cause: error });
 }
 
 /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
-export function causeOf({ state, cause }: ConnectionStatus): FailureCause | undefined {
+export function causeOf({ state, error }: ConnectionStatus): FailureCause | undefined {
   if (state === 'unresponsive') return 'unresponsive';
-  return cause && failureCauseOf(cause);
+  return error && failureCauseOf(error);
 }
