@@ -58,7 +58,7 @@ export class ListReads {
     for (const [method, read] of this.reads) this.report(method, read);
   }
 
-  /** The lists that were reported, and that the client has not read to the last page since then. */
+  /** The reported lists that the client has since neither read to the last page nor begun again. */
   get unfinished(): UnfinishedList[] {
     return [...this.reads].flatMap(([method, { entries, wasReported }]) =>
       wasReported ? { method, entries } : [],
