@@ -194,8 +194,8 @@ export class Backend {
 
   /**
    * Returns the error for a call if the server is not available now, otherwise undefined. To be called only for calls, because
-   * it records the call as refused. A refused call may bring the next attempt to connect forward. The error then has the shorter
-   * delay.
+   * it records the call as refused. A refused call may bring the next attempt to connect forward. The error then has the
+   * shorter delay.
    */
   refuseIfUnavailable(): GatewayError | undefined {
     if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
@@ -226,9 +226,9 @@ export class Backend {
   }
 
   /**
-   * The link that has replaced `previous`, on which a request failed, or that is being opened without a delay: for example after
-   * the server has ended the session of the link. Undefined if `previous` is still open, or if the next link is opened only
-   * after a delay.
+   * The link that has replaced `previous`, on which a request failed, or that is being opened without a delay: for example
+   * after the server has ended the session of the link. Undefined if `previous` is still open, or if the next link is opened
+   * only after a delay.
    */
   async replacementLink(previous: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;

@@ -87,8 +87,8 @@ export class SessionListings {
 
   /**
    * To be called for a request for a list. Opens the links of its link owner to the servers of the scope that have not listed
-   * for the owner yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no server to
-   * wait for.
+   * for the owner yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no
+   * server to wait for.
    */
   whenListed(scope: Scope, request: OwnedRequest): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
@@ -107,8 +107,8 @@ export class SessionListings {
 
   /**
    * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` is replaced
-   * by the scope with the catalog of the link owner. `servers` are the servers to which the name belongs; empty if it may belong to any
-   * server.
+   * by the scope with the catalog of the link owner. `servers` are the servers to which the name belongs; empty if it
+   * may belong to any server.
    */
   updateScopeWhenListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;

@@ -241,7 +241,10 @@ export function transition(
   return apply ? apply(status, input, 'error' in event ? event.error : undefined) : status;
 }
 
-/** Whether the server has ended the session of the link and the next link is opened without a delay, so that requests can wait for that link. */
+/**
+ * Whether the server has ended the session of the link and the next link is opened without a delay, so that requests can wait
+ * for that link.
+ */
 export const isReinitializing = ({ state, error, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(error) && (state === 'connecting' || nextAttemptAt === since);
 

@@ -106,7 +106,7 @@ export class ServerConnection {
     return this.failure;
   }
 
-  /** The error with which a call fails now; undefined when the server is ready, or when calls wait for a link with a new session. */
+  /** The error with which a call fails now; undefined when the server is ready or calls wait for a link with a new session. */
   unavailableError(): GatewayError | undefined {
     const { currentStatus } = this;
     if (currentStatus.state === 'ready') return undefined;
@@ -240,7 +240,7 @@ export class ServerConnection {
     this.observer.lost(link, error);
     this.closing = link.close();
     this.recordFailure({ type: 'lost', error }, link.stderrTail());
-    // After the server has ended the session of the link, the old link may still receive responses while the next link is opened.
+    // If the server has ended the session of the link, the link may still receive responses while the next link is opened.
     if (!isSessionExpired(error)) await this.closing;
   }
 

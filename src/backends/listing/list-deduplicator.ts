@@ -48,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the list was fetched. If not, it is the placeholder in `UNFETCHED_LISTING`; a fetched list without items never is. */
+/** Whether the list was fetched. If not, it is the one in `UNFETCHED_LISTING`; a fetched list without items never is. */
 export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== UNFETCHED_LISTING[kind];
