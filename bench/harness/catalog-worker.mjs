@@ -1,7 +1,7 @@
 // Run by the catalog suite, one process per measurement. Argument: a run of the suite as JSON.
 import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises';
 import { Naming } from '../../build/config/naming.js';
-import { EMPTY_LISTING } from '../../build/core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../build/core/catalog/catalog.js';
 import { ResourceList } from '../../build/core/resources/resource-list.js';
 import { parseTemplates } from '../../build/core/resources/resource-template.js';
 import { EVERYTHING, scopeOf } from '../../build/core/scope.js';
@@ -41,7 +41,7 @@ async function putAll(listings) {
   const known = new Map();
   for (const kind of ['tools', 'resources', 'templates'])
     for (const [rank, [id, all]] of listings.entries()) {
-      const listing = { ...EMPTY_LISTING, ...known.get(id), [kind]: all[kind] };
+      const listing = { ...UNFETCHED_LISTING, ...known.get(id), [kind]: all[kind] };
       known.set(id, listing);
       done.push(registry.put({ id, rank, listing, style: naming, disabledTools: new Set() }));
       await yieldToEventLoop();

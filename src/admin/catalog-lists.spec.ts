@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { PromptSearch, ToolSearch } from '../meta-tools/name-search.js';
 import { EVERYTHING } from '../core/scope.js';
 import { decideServer } from '../state/decisions.js';
@@ -29,7 +29,7 @@ await registry.put({
   style: 'always',
   disabledTools: new Set(['hidden']),
   listing: {
-    ...EMPTY_LISTING,
+    ...UNFETCHED_LISTING,
     tools: [definition('read', ',"title":"Open Files","description":"of any Kind"'), definition('hidden')],
     prompts: [definition('greet')],
   },
@@ -39,7 +39,7 @@ await registry.put({
   rank: 1,
   style: 'never',
   disabledTools: new Set(),
-  listing: { ...EMPTY_LISTING, tools: [definition('x'), definition('y', ',"title":7'), definition('z')] },
+  listing: { ...UNFETCHED_LISTING, tools: [definition('x'), definition('y', ',"title":7'), definition('z')] },
 });
 const lists = new CatalogLists(
   registry,
@@ -59,7 +59,7 @@ describe('CatalogLists with a search', () => {
       style: 'always',
       disabledTools: new Set(),
       listing: {
-        ...EMPTY_LISTING,
+        ...UNFETCHED_LISTING,
         tools: [
           definition('annotate', ',"description":"Adds a note to a page. Takes no screenshot."'),
           definition('bulk_screenshotter', ',"description":"Saves many pages."'),

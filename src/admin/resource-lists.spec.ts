@@ -4,7 +4,7 @@ import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { resource, neverYield } from '../../test/kit/resource-offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import { parseTemplates } from '../core/resources/resource-template.js';
@@ -60,7 +60,7 @@ function createLists() {
   const subscribers = { table: subscriptionTable() } as unknown as Subscribers;
   const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {
     const listing = {
-      ...EMPTY_LISTING,
+      ...UNFETCHED_LISTING,
       resources: await ResourceList.build(id, definitions('uri', resources), neverYield),
       templates: (await parseTemplates(id, definitions('uriTemplate', templates), neverYield)).templates,
     };

@@ -6,7 +6,7 @@ import type { LastFailure } from '../backends/lifecycle/server-connection.js';
 import { failureCauseOf } from '../backends/link/failure-cause.js';
 import { UNSHARED_CAPABILITIES } from '../backends/link/link-factory.js';
 import { DecisionReview } from '../decisions/decision-review.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
@@ -65,7 +65,7 @@ export class ServerViews {
   summary(server: DesiredServer): ServerDto {
     const { id, enabled, origin, config } = server;
     const backend = this.backends.find(id);
-    const { tools, prompts, resources, templates } = backend?.listing ?? EMPTY_LISTING;
+    const { tools, prompts, resources, templates } = backend?.listing ?? UNFETCHED_LISTING;
     const decisions = this.review.ofServer(id);
     const enabledTools = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
     return {

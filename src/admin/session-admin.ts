@@ -78,7 +78,7 @@ export class SessionAdmin {
   private async requestScopeOf(client: ConnectedClient): Promise<Scope> {
     const { scope } = client;
     const request = { linkOwner: client.kind === 'session' ? client.linkOwner : undefined, scope };
-    await this.listings.whenMayBeListed(request, []);
+    await this.listings.updateScopeWhenListed(request, []);
     return this.listings.scopeOf(scope, request);
   }
 }

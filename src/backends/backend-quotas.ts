@@ -8,7 +8,7 @@ import type { Quotas } from '../state/quotas.js';
 export interface BackendQuotas {
   /** Calls in flight, counted over all servers. */
   readonly calls: PrincipalQuota;
-  /** Child processes of links that belong to one session (`isolation: session`). */
+  /** Child processes of links that are not shared (`isolation: session`). */
   readonly processes: PrincipalQuota;
   /** Maximum queued calls of one principal at one server. */
   readonly queuedPerPrincipal: number;

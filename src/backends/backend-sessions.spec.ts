@@ -243,7 +243,7 @@ describe('Backend with session isolation', () => {
     const client = new FakeClient('a');
     outcomeOf(harness.call(client.call()));
     await flushPromises();
-    harness.backend.sessions?.notify(client, 'notifications/roots/list_changed');
+    harness.backend.isolatedLinks?.notify(client, 'notifications/roots/list_changed');
     await flushPromises();
     expect(harness.linkOf('a').notified).toEqual(['notifications/roots/list_changed']);
     expect(harness.linkOf().notified).toEqual([]);
@@ -263,7 +263,7 @@ describe('Backend with session isolation', () => {
     outcomeOf(harness.call(new FakeClient('a').call()));
     await flushPromises();
     expect(harness.links).toHaveLength(1);
-    harness.backend.sessions?.notify(new FakeClient('a'), 'notifications/roots/list_changed');
+    harness.backend.isolatedLinks?.notify(new FakeClient('a'), 'notifications/roots/list_changed');
     expect(harness.linkOf().notified).toEqual([]);
   });
 });

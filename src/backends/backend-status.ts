@@ -15,7 +15,7 @@ export interface BackendStatus {
   readonly state: ConnectionState;
   /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
   readonly cause: FailureCause | undefined;
-  /** The text of the cause; for a ready server, the lists that could not be fetched. Undefined for an unresponsive server. */
+  /** The text of the error; for a ready server, the lists that could not be fetched. Undefined for an unresponsive server. */
   readonly reason: string | undefined;
   /** How many lists could not be fetched when they were last requested. */
   readonly failedLists: number;
@@ -61,8 +61,8 @@ interface StatusParts extends Pick<BackendStatus, 'id' | 'calls'> {
 export function backendStatus(parts: StatusParts): BackendStatus {
   const { id, calls, gate, connection, failures, settings, lastStderr } = parts;
   const { link, restarts, status, lastFailure, connectingMs } = connection;
-  const { state, cause, since, downSince, nextAttemptAt, attempts } = status;
-  const failure = waitingText(connectingMs, cause) ?? cause?.message;
+  const { state, error, since, downSince, nextAttemptAt, attempts } = status;
+  const failure = waitingText(connectingMs, error) ?? error?.message;
   const reason = state === 'ready' ? failures.reason : failure;
   const { subscribe, watch } = settings;
   return {
@@ -85,16 +85,16 @@ export function backendStatus(parts: StatusParts): BackendStatus {
     era: link?.era,
     notificationStream: link?.notificationStream,
     updates: link?.facts.capabilities.resources && updateSourceOf(link, subscribe, watch.pollMs),
-    stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : lastStderr),
+    stderr: link?.stderrTail() ?? (error instanceof ConnectError ? error.stderr : lastStderr),
   };
 }
 
 /** The time after which the status says that the server has not answered `initialize`. Most servers answer sooner. */
 const MIN_WAITING_MS = 1000;
 
-/** Says how long a server has been connecting, and with `cause` why the previous attempt failed. */
-function waitingText(connectingMs = 0, cause: Error | undefined): string | undefined {
+/** Says how long a server has been connecting, and with `error` why the previous attempt failed. */
+function waitingText(connectingMs = 0, error: Error | undefined): string | undefined {
   if (connectingMs < MIN_WAITING_MS) return undefined;
-  const previousFailure = cause ? `; before: ${cause.message}` : '';
+  const previousFailure = error ? `; before: ${error.message}` : '';
   return `waiting ${Math.floor(connectingMs / 1000)} s for initialize${previousFailure}`;
 }

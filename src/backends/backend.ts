@@ -1,16 +1,16 @@
 import type { ServerConfig } from '../config/servers-config.js';
-import { EMPTY_LISTING, type Listing, type ListKind } from '../core/catalog/catalog.js';
+import type { Listing, ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable, type GatewayError } from '../core/errors.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
-import type { Caller, ClientSession } from '../mcp/mcp-context.js';
+import type { Caller, LinkOwner } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import type { BackendEnvironment } from './backend-environment.js';
 import { unlimitedQuotas } from './backend-quotas.js';
 import type { BackendEvents } from './backend-events.js';
 import { backendStatus, type BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
-import { IsolatedSessions } from './isolated-sessions.js';
+import { IsolatedLinks } from './isolated-links.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
 import { StartSlots } from './lifecycle/start-slots.js';
 import { downError, failureCauseOf } from './link/failure-cause.js';
@@ -18,6 +18,7 @@ import { isSessionExpired } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
 import type { Link, LinkRequest, ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
+import { wasFetched } from './listing/list-deduplicator.js';
 import { ListingSync } from './listing/listing-sync.js';
 import type { ParamHeader } from '../mcp/param-headers.js';
 import { traceCall, type TracedCall } from './trace-call.js';
@@ -44,8 +45,8 @@ export interface BackendCall extends TracedCall {
 export class Backend {
   private readonly gate: CallGate;
   private readonly connection: ServerConnection;
-  /** Defined only if every session has a link of its own. */
-  readonly sessions: IsolatedSessions | undefined;
+  /** Defined only if every link owner has a link of its own. */
+  readonly isolatedLinks: IsolatedLinks | undefined;
   private readonly sync: ListingSync;
   private readonly tracing: Tracing;
   private readonly log: ServerLog;
@@ -89,21 +90,21 @@ export class Backend {
       connect,
       {
         opened: (link) => this.linkOpened(link),
-        lost: (link, cause) => this.linkLost(link, cause),
+        lost: (link, error) => this.linkLost(link, error),
         stateChanged: () => this.stateChanged(),
-        refused: (request, error) => this.sync.refresh.handleRefusal(request, error),
+        answeredWithError: (request, error) => this.sync.refresh.handleErrorAnswer(request, error),
       },
       { kind: settings.type === 'stdio' ? 'process' : 'http', slots },
     );
     if (settings.isolation === 'session')
-      this.sessions = new IsolatedSessions(connect, {
+      this.isolatedLinks = new IsolatedLinks(connect, {
         id,
         events,
         log: this.log,
         processes: settings.type === 'stdio' ? quotas.processes : undefined,
         refreshMs: () => this.settings.refreshMs,
         sharedListing: () => this.listing,
-        unavailableError: () => this.unavailableError(),
+        refuseIfUnavailable: () => this.refuseIfUnavailable(),
         send: (link, request) => this.runBackground(link, request),
       });
   }
@@ -112,9 +113,9 @@ export class Backend {
     return this.settings;
   }
 
-  /** Whether every session has a link of its own. */
+  /** Whether every link owner has a link of its own. */
   get hasSessionLinks(): boolean {
-    return this.sessions !== undefined;
+    return this.isolatedLinks !== undefined;
   }
 
   /** Whether only one call can be in flight now: because of `concurrency`, or during the call of an exclusive tool. */
@@ -131,7 +132,10 @@ export class Backend {
     this.connection.start();
   }
 
-  /** Applies settings that do not require a new link, also to calls that are running or queued. */
+  /**
+   * Applies settings that do not require a new link. Running and queued calls keep their deadlines. The new concurrency decides
+   * when queued calls start.
+   */
   reconfigure(settings: ServerConfig): void {
     this.settings = settings;
     this.gate.setLimits(callLimits(settings));
@@ -146,7 +150,7 @@ export class Backend {
   async retire(): Promise<void> {
     this.isRetired = true;
     this.sync.stop();
-    this.sessions?.stopSyncs();
+    this.isolatedLinks?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled', DISABLED));
     await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
@@ -155,9 +159,9 @@ export class Backend {
   /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
-    this.sessions?.stopSyncs();
+    this.isolatedLinks?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped', DISABLED));
-    await Promise.all([this.connection.stop(), this.sessions?.close()]);
+    await Promise.all([this.connection.stop(), this.isolatedLinks?.close()]);
   }
 
   /** Replaces the link. From now on, `whenSynced` waits for the first sync over the next link. */
@@ -168,7 +172,7 @@ export class Backend {
 
   /** Resolves with the result as the server wrote it. Rejects at once when the server is not available. */
   call(call: BackendCall): Promise<JsonText> {
-    const error = this.unavailableError();
+    const error = this.refuseIfUnavailable();
     if (error) return Promise.reject(error);
     this.calls++;
     const { caller, exclusive } = call;
@@ -178,21 +182,22 @@ export class Backend {
   }
 
   /**
-   * The error for a request with an unknown name while the server is not available, or has not sent its list of this kind.
-   * Otherwise undefined: the name does not exist then.
+   * The error for a request with an unknown name while the server is not available (`refuseIfUnavailable`), or has not sent its
+   * list of this kind. Otherwise undefined: the name does not exist then.
    */
-  notListedError(kind: ListKind): GatewayError | undefined {
-    const error = this.unavailableError();
-    if (error || (this.listing && this.listing[kind] !== EMPTY_LISTING[kind])) return error;
+  refuseIfUnlisted(kind: ListKind): GatewayError | undefined {
+    const error = this.refuseIfUnavailable();
+    if (error || (this.listing && wasFetched(kind, this.listing[kind]))) return error;
     const hasFailed = this.sync.failures.has(kind);
     return downError(this.id, hasFailed ? 'unresponsive' : 'starting');
   }
 
   /**
-   * The error with which a call fails now; undefined when the server is available. To be called for calls only: a refused call
-   * may bring the next attempt to connect forward. The error then has the shorter delay.
+   * Returns the error for a call if the server is not available now, otherwise undefined. To be called only for calls, because
+   * it records the call as refused. A refused call may bring the next attempt to connect forward. The error then has the
+   * shorter delay.
    */
-  unavailableError(): GatewayError | undefined {
+  refuseIfUnavailable(): GatewayError | undefined {
     if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
     const error = this.connection.unavailableError();
     if (!error) return undefined;
@@ -202,42 +207,46 @@ export class Backend {
 
   /** Lists the tools again, over the link of the caller. Resolves when the catalog has them, or after a timeout. */
   async refetchTools({ linkOwner }: Pick<Caller, 'linkOwner'>): Promise<void> {
-    const refetched = this.sessions ? this.sessions.refetchTools(linkOwner) : this.sync.refetch('tools');
+    const refetched = this.isolatedLinks
+      ? this.isolatedLinks.refetchTools(linkOwner)
+      : this.sync.refetch('tools');
     await completesWithin(refetched, REFETCH_TIMEOUT_MS);
   }
 
-  /** Sends a request of the gateway itself over this link, through the call gate. */
+  /** Sends a request of the gateway itself through the call gate, with the timeout of the server. */
   gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
     return this.runBackground(link, { method, params, timeoutMs: this.settings.timeoutMs });
   }
 
-  /** The link of one session, which is opened if there is none. Rejects when all sessions share one link. */
-  async sessionLink(session: ClientSession): Promise<Link> {
-    if (!this.sessions) throw this.unavailableError() ?? serverUnavailable(this.id, 'clients share its link');
-    return this.sessions.link(session);
+  /** The link of one owner, which is opened if there is none. Rejects when all clients share one link. */
+  async sessionLink(owner: LinkOwner): Promise<Link> {
+    if (!this.isolatedLinks)
+      throw this.refuseIfUnavailable() ?? serverUnavailable(this.id, 'clients share its link');
+    return this.isolatedLinks.link(owner);
   }
 
   /**
-   * The link that follows the link `lost`. Resolves with undefined unless the next link is open, or is being opened without a
-   * delay: for example after an expired session.
+   * The link that has replaced `previous`, on which a request failed, or that is being opened without a delay: for example
+   * after the server has ended the session of the link. Undefined if `previous` is still open, or if the next link is opened
+   * only after a delay.
    */
-  async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
+  async replacementLink(previous: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;
-    if (this.isRetired || (link && link === lost)) return undefined;
-    return this.connection.nextLink(lost).catch(() => undefined);
+    if (this.isRetired || (link && link === previous)) return undefined;
+    return this.connection.nextLink(previous).catch(() => undefined);
   }
 
   /** Sets the log level of the server, now and after every reconnect. */
   setLogLevel(level: string): void {
     if (!this.log.setLevel(level)) return;
     if (this.connection.link) this.log.apply(this.connection.link);
-    this.sessions?.applyLogLevel();
+    this.isolatedLinks?.applyLogLevel();
   }
 
   /** The ids of the process groups of the server; empty if it is not a stdio server, or not running. */
   get pids(): number[] {
     const pid = this.connection.link?.pid;
-    return [...(pid === undefined ? [] : [pid]), ...(this.sessions?.pids ?? [])];
+    return [...(pid === undefined ? [] : [pid]), ...(this.isolatedLinks?.pids ?? [])];
   }
 
   status(): BackendStatus {
@@ -245,7 +254,7 @@ export class Backend {
     return backendStatus({ id, calls, gate, connection, settings, lastStderr, failures: this.sync.failures });
   }
 
-  /** Sends a request of the gateway itself through the call gate. The timeout of the request includes its time in the queue. */
+  /** Like `gatewayRequest`, with the timeout of the request. The timeout includes the time in the queue. */
   private runBackground(link: Link, request: LinkRequest): Promise<JsonText> {
     const deadline = performance.now() + request.timeoutMs;
     return this.gate.runBackground(request.method, () => link.request({ ...request, deadline }), deadline);
@@ -262,14 +271,14 @@ export class Backend {
     );
   }
 
-  /** Sends a call over the link of its session, or over the shared link. */
+  /** Sends a call over the link of the caller's `linkOwner`, or over the shared link. */
   private request(
     { method, params, paramsMembers, caller, target, paramHeaders }: BackendCall,
     deadline: number,
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const request = { method, params, paramsMembers, caller, timeoutMs, deadline, target, paramHeaders };
-    return this.sessions ? this.sessions.request(request) : this.connection.request(request);
+    return this.isolatedLinks ? this.isolatedLinks.request(request) : this.connection.request(request);
   }
 
   private async publish(listing: Listing): Promise<void> {
@@ -279,7 +288,8 @@ export class Backend {
 
   private stateChanged(): void {
     const { state } = this.connection.status;
-    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped') this.sync.skipFirstSync();
+    if (state === 'retrying' || state === 'crash-loop' || state === 'stopped')
+      this.sync.stopWaitingForFirstSync();
     this.events.stateChanged();
   }
 
@@ -291,13 +301,13 @@ export class Backend {
     this.events.linkChanged(link);
   }
 
-  private linkLost(link: Link, cause: Error): void {
+  private linkLost(link: Link, error: Error): void {
     this.lastStderr = link.stderrTail();
     this.sync.detach();
     this.events.linkChanged(undefined);
-    // After an expired session, queued calls wait for the next link, which is opened without delay.
-    if (isSessionExpired(cause)) return;
-    this.gate.rejectQueued(downError(this.id, failureCauseOf(cause), { cause }));
+    // After the server has ended the session of the link, queued calls wait for the next link, which is opened without delay.
+    if (isSessionExpired(error)) return;
+    this.gate.rejectQueued(downError(this.id, failureCauseOf(error), { cause: error }));
   }
 
   private handleNotification(notification: ServerNotification): void {

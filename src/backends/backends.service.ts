@@ -6,7 +6,7 @@ import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
 import { endsWithDigest, nameWithDigest, prefixedName } from '../core/naming/naming.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
-import type { ClientSession } from '../mcp/mcp-context.js';
+import type { LinkOwner } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { BackendEnvironment } from './backend-environment.js';
@@ -17,10 +17,10 @@ import { LinkFactories } from './link-factories.js';
 import type { Link, ServerNotification } from './link/link.js';
 import { SessionListings } from './session-listings.js';
 
-type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
+type NotificationEvent = [server: string, notification: ServerNotification, owner?: LinkOwner];
 type BackendEvent = [backend: Backend];
 type LinkEvent = [backend: Backend, link: Link | undefined];
-type SessionLinkEvent = [backend: Backend, link: Link, owner: ClientSession];
+type SessionLinkEvent = [backend: Backend, link: Link, owner: LinkOwner];
 
 /** The backends of all enabled servers, reconciled with the desired servers at the start and at every change. */
 @Injectable()
@@ -81,7 +81,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   requireListed(servers: Iterable<string>, kind: ListKind, name: string): void {
     for (const id of servers) {
       if (kind === 'tools' && this.isSwitchedOff(id, name)) continue;
-      const error = this.backends.get(id)?.notListedError(kind);
+      const error = this.backends.get(id)?.refuseIfUnlisted(kind);
       if (error) throw error;
     }
   }
@@ -101,9 +101,9 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.registry.whenBuilt();
   }
 
-  /** Sends a notification over the links that belong to this session. */
-  notifySessionLinks(session: ClientSession, method: string): void {
-    for (const backend of this.backends.values()) backend.sessions?.notify(session, method);
+  /** Sends a notification over the links that belong to this owner. */
+  notifySessionLinks(owner: LinkOwner, method: string): void {
+    for (const backend of this.backends.values()) backend.isolatedLinks?.notify(owner, method);
   }
 
   /** Sets the log level of all servers, including those that are enabled later. */
@@ -112,7 +112,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     for (const backend of this.backends.values()) backend.setLogLevel(level);
   }
 
-  /** Called for notifications that belong to no call. `owner` is set when the link belongs to one session. */
+  /** Called for notifications that belong to no call. `owner` is set when the link is not shared. */
   onNotification(listener: Listener<NotificationEvent>): () => void {
     return this.notificationListeners.add(listener);
   }
@@ -126,7 +126,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.linkListeners.add(listener);
   }
 
-  /** Called when a link of one session is opened. */
+  /** Called when a link of one owner is opened. */
   onSessionLink(listener: Listener<SessionLinkEvent>): () => void {
     return this.sessionLinkListeners.add(listener);
   }

@@ -29,7 +29,7 @@ export class LinkFactories {
     const { metrics } = this;
     return createLinkFactory(id, config, this.limits, {
       toPublicParams: (params) => {
-        const rewrite = withPublicMessages(params, this.registry.links.publicUrisFor(id, EVERYTHING));
+        const rewrite = withPublicMessages(params, this.registry.resourceUris.publicUrisFor(id, EVERYTHING));
         return params.isLongObject ? runSliced(rewrite, sliceScheduler.start()) : runAtOnce(rewrite);
       },
       onRefusedJson: (limit) => metrics.countRefusedJson('server', limit),

@@ -4,17 +4,17 @@ import { advanceTime, useFakeTime } from '../../test/kit/fake-time.js';
 import { definition } from '../../test/kit/offers.js';
 import { flushPromises } from '../../test/kit/promises.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type Listing } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type Listing } from '../core/catalog/catalog.js';
 import { EVERYTHING, NOTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
-import type { IsolatedSessions } from './isolated-sessions.js';
+import type { IsolatedLinks } from './isolated-links.js';
 import { SESSION_LISTING_WAIT_MS, SessionListings } from './session-listings.js';
 
 useFakeTime();
 
 const listingOf = (...tools: string[]): Listing => ({
-  ...EMPTY_LISTING,
+  ...UNFETCHED_LISTING,
   tools: tools.map((name) => definition(name)),
 });
 
@@ -25,7 +25,7 @@ class FakeBackend {
   isLinked = false;
   /** The open calls of `sessions.whenListed`. */
   readonly opened: { resolve(): void; reject(error: Error): void }[] = [];
-  readonly sessions: Pick<IsolatedSessions, 'hasLink' | 'whenListed'> = {
+  readonly isolatedLinks: Pick<IsolatedLinks, 'hasLink' | 'whenListed'> = {
     hasLink: () => this.isLinked,
     whenListed: () => new Promise((resolve, reject) => this.opened.push({ resolve, reject })),
   };
@@ -123,7 +123,7 @@ describe('SessionListings', () => {
     ['may belong to any server of a scope without it', NOTHING, [], false],
   ])('has a request by an unknown name wait only if the name %s', (_what, scope, owners, waits) => {
     const request = { linkOwner: harness.client, scope };
-    expect(harness.listings.whenMayBeListed(request, owners) !== undefined).toBe(waits);
+    expect(harness.listings.updateScopeWhenListed(request, owners) !== undefined).toBe(waits);
     expect(harness.backend.opened).toHaveLength(waits ? 1 : 0);
   });
 

@@ -1,21 +1,21 @@
-import { EMPTY_LISTING, LIST_KINDS, type Listing, type ListKind } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, LIST_KINDS, type Listing, type ListKind } from '../core/catalog/catalog.js';
 import type { Scope } from '../core/scope.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
-import type { ClientSession, McpContext } from '../mcp/mcp-context.js';
+import type { LinkOwner, McpContext } from '../mcp/mcp-context.js';
 import type { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
 import type { Lists } from './listing/list-kinds.js';
 import { isSameList, wasFetched } from './listing/list-deduplicator.js';
 
 /**
- * How long a request waits for the first listing over the link of the session. After that, it continues with the listing of
+ * How long a request waits for the first listing over the caller's own link. After that, it continues with the listing of
  * the shared link.
  */
 export const SESSION_LISTING_WAIT_MS = 5000;
 const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templates'];
 
-/** The wait for the first listing of one session at one server. */
+/** The wait for the first listing of one link owner at one server. */
 interface FirstListingWait {
   /** Resolves when the server has listed, when the link could not be opened, or after the timeout. */
   readonly settled: Promise<void>;
@@ -24,41 +24,41 @@ interface FirstListingWait {
   isPending: boolean;
 }
 
-class SessionState {
-  /** By server: the listing over the link of the session. */
+class OwnerState {
+  /** By server: the listing over the link of the owner. */
   readonly listings = new Map<string, Listing>();
   /** By server: the wait for its first listing. */
   readonly waits = new Map<string, FirstListingWait>();
   /** Whether the client has seen lists. Only such a client is notified when lists change. */
   hasListed = false;
-  /** The last update of the catalog of the session. Updates run one after the other. */
+  /** The last update of the owner's catalog. Updates run one after the other. */
   update: Promise<void> = Promise.resolve();
 
-  constructor(readonly owner: ClientSession) {}
+  constructor(readonly owner: LinkOwner) {}
 }
 
 type OwnedRequest = Pick<McpContext, 'linkOwner'>;
 type ScopedRequest = Pick<McpContext, 'linkOwner' | 'scope'>;
 
 /**
- * The listings of sessions that have links of their own (`isolation: session`): servers may list other tools, prompts and
+ * The listings of link owners with links of their own (`isolation: session`): servers may list other tools, prompts and
  * resources for a client with other capabilities.
  */
 export class SessionListings {
-  /** By id of the owner of the links. */
-  private readonly sessions = new Map<string, SessionState>();
+  /** By id of the link owner. */
+  private readonly owners = new Map<string, OwnerState>();
   /** By server id: the backends with `isolation: session`. */
   private readonly isolatedBackends = new Map<string, Backend>();
-  private readonly changeListeners = new ListenerSet<[owner: ClientSession, kinds: readonly ListKind[]]>();
+  private readonly changeListeners = new ListenerSet<[owner: LinkOwner, kinds: readonly ListKind[]]>();
 
   constructor(
     private readonly registry: Registry,
-    /** Called when a session gets the shared listing, because there are too many different listings. */
+    /** Called when an owner keeps the shared listing, because there are too many different listings. */
     private readonly onTooMany: () => void = () => {},
   ) {}
 
-  /** Called when lists of one session have changed, if its client has seen lists. */
-  onChange(listener: Listener<[owner: ClientSession, kinds: readonly ListKind[]]>): () => void {
+  /** Called when lists of one owner have changed, if its client has seen lists. */
+  onChange(listener: Listener<[owner: LinkOwner, kinds: readonly ListKind[]]>): () => void {
     return this.changeListeners.add(listener);
   }
 
@@ -68,27 +68,27 @@ export class SessionListings {
 
   remove(backend: Backend): void {
     if (!this.isolatedBackends.delete(backend.id)) return;
-    for (const state of this.sessions.values()) {
+    for (const state of this.owners.values()) {
       state.waits.delete(backend.id);
       if (state.listings.delete(backend.id)) void this.update(state);
     }
   }
 
-  /** Whether the server has sent a list of this kind over the link of the session. */
-  has(session: string, server: string, kind: ListKind): boolean {
-    const listing = this.sessions.get(session)?.listings.get(server);
+  /** Whether the server has sent a list of this kind over the link of the owner. */
+  has(owner: string, server: string, kind: ListKind): boolean {
+    const listing = this.owners.get(owner)?.listings.get(server);
     return listing !== undefined && wasFetched(kind, listing[kind]);
   }
 
-  /** The scope of the request, with the catalog of its session if that has one. */
+  /** The scope of the request, with the catalog of its link owner if that has one. */
   scopeOf(scope: Scope, request: OwnedRequest): Scope {
     return this.isolatedBackends.size === 0 ? scope : this.registry.scopeOf(scope, request.linkOwner?.id);
   }
 
   /**
-   * To be called for a request for a list. Opens the links of the session to the servers of the scope that have not listed for
-   * it yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no server to
-   * wait for.
+   * To be called for a request for a list. Opens the links of its link owner to the servers of the scope that have not listed
+   * for the owner yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no
+   * server to wait for.
    */
   whenListed(scope: Scope, request: OwnedRequest): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
@@ -106,11 +106,11 @@ export class SessionListings {
   }
 
   /**
-   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` is set to the
-   * scope with the catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any
-   * server.
+   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` is replaced
+   * by the scope with the catalog of the link owner. `servers` are the servers to which the name belongs; empty if it
+   * may belong to any server.
    */
-  whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
+  updateScopeWhenListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
     const { linkOwner, scope } = request;
     if (!linkOwner) return undefined;
@@ -123,8 +123,8 @@ export class SessionListings {
     });
   }
 
-  /** To be called when a list was fetched over the link of a session. Resolves when the catalog of the session has the list. */
-  async listed(backend: Backend, owner: ClientSession, listing: Listing): Promise<void> {
+  /** To be called when a list was fetched over the link of an owner. Resolves when the owner's catalog has the list. */
+  async listed(backend: Backend, owner: LinkOwner, listing: Listing): Promise<void> {
     if (owner.isClosed || this.isolatedBackends.get(backend.id) !== backend) return;
     const state = this.stateOf(owner);
     const previous = state.listings.get(backend.id);
@@ -136,27 +136,27 @@ export class SessionListings {
 
   /** To be called when the listing of the shared link has changed. */
   async sharedListingChanged({ id }: Backend): Promise<void> {
-    const affected = [...this.sessions.values()].filter(({ listings }) => listings.has(id));
+    const affected = [...this.owners.values()].filter(({ listings }) => listings.has(id));
     await Promise.all(affected.map((state) => this.update(state)));
   }
 
-  private stateOf(owner: ClientSession): SessionState {
-    const existing = this.sessions.get(owner.id);
+  private stateOf(owner: LinkOwner): OwnerState {
+    const existing = this.owners.get(owner.id);
     if (existing) return existing;
-    const state = new SessionState(owner);
+    const state = new OwnerState(owner);
     if (owner.isClosed) return state;
-    this.sessions.set(owner.id, state);
+    this.owners.set(owner.id, state);
     const removeListener = owner.onClose(() => {
       removeListener();
-      this.sessions.delete(owner.id);
+      this.owners.delete(owner.id);
       state.listings.clear();
       void this.update(state);
     });
     return state;
   }
 
-  /** The pending waits for first listings of the session at these servers. */
-  private pendingWaitsOf(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
+  /** The pending waits for first listings of the owner at these servers. */
+  private pendingWaitsOf(state: OwnerState, isIncluded: (server: string) => boolean): Promise<void>[] {
     return [...this.isolatedBackends.values()]
       .filter(({ id }) => isIncluded(id))
       .map((backend) => this.waitOf(state, backend))
@@ -165,15 +165,15 @@ export class SessionListings {
   }
 
   /**
-   * The wait for the first listing of the session at this server. A new wait begins if the last one began more than
-   * `SESSION_LISTING_WAIT_MS` ago and the session has no link to the server.
+   * The wait for the first listing of the owner at this server. A new wait begins if the last one began more than
+   * `SESSION_LISTING_WAIT_MS` ago and the owner has no link to the server.
    */
-  private waitOf(state: SessionState, backend: Backend): FirstListingWait {
+  private waitOf(state: OwnerState, backend: Backend): FirstListingWait {
     const existing = state.waits.get(backend.id);
     const isRecent = existing && performance.now() - existing.startedAt < SESSION_LISTING_WAIT_MS;
-    if (existing && (isRecent || backend.sessions?.hasLink(state.owner))) return existing;
+    if (existing && (isRecent || backend.isolatedLinks?.hasLink(state.owner))) return existing;
     const settled = completesWithin(
-      backend.sessions!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
+      backend.isolatedLinks!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
     ).then(() => {
       wait.isPending = false;
@@ -183,19 +183,19 @@ export class SessionListings {
     return wait;
   }
 
-  /** Resolves when the catalog of the session has its current listings. */
-  private update(state: SessionState): Promise<void> {
+  /** Resolves when the owner's catalog has the owner's current listings. */
+  private update(state: OwnerState): Promise<void> {
     state.update = state.update.then(() => this.assign(state));
     return state.update;
   }
 
-  private async assign(state: SessionState): Promise<void> {
+  private async assign(state: OwnerState): Promise<void> {
     const isAssigned = await this.registry.variants.assign(state.owner.id, this.differingListings(state));
     if (!isAssigned) this.onTooMany();
   }
 
-  /** The listings of the session that differ from those of the shared links. */
-  private differingListings({ listings }: SessionState): Map<string, Listing> {
+  /** The listings of the owner that differ from those of the shared links. */
+  private differingListings({ listings }: OwnerState): Map<string, Listing> {
     const differing = new Map<string, Listing>();
     for (const [id, listing] of listings) {
       const sharedListing = this.isolatedBackends.get(id)?.listing;
@@ -212,13 +212,13 @@ export class SessionListings {
 }
 
 /**
- * The kinds of lists that have changed for a session. Before a list was fetched over the link of the session, the session has
- * the list of the shared link.
+ * The kinds of lists that have changed for an owner. Before a list was fetched over the link of the owner, the owner has the
+ * list of the shared link.
  */
 function changedKinds(
   previous: Listing | undefined,
   current: Listing,
-  sharedListing: Listing = EMPTY_LISTING,
+  sharedListing: Listing = UNFETCHED_LISTING,
 ): readonly ListKind[] {
   const isChanged = (kind: keyof Lists): boolean => {
     const effective = previous && wasFetched(kind, previous[kind]) ? previous : sharedListing;

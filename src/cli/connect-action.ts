@@ -27,7 +27,7 @@ export async function connectClient(name: ClientName, options: ConnectOptions): 
   const { url, key } = await resolveTarget(options);
   const { project, write = false } = options;
   const needsKey = key !== undefined || (await requiresKey(endpointUrl(url, project), options));
-  const setup = clientSetup(name, { url, project, needsKey, bridge: ownCommand() });
+  const setup = clientSetup(name, { url, project, needsKey, stdioCommand: ownCommand() });
   const out = new Output(options.output);
   if (write) writeSetup(name, setup, { out, key, needsKey, file: options.file });
   else if (out.format === 'json') out.json({ client: name, ...setup });

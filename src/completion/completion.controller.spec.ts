@@ -4,7 +4,7 @@ import { offerOf } from '../../test/kit/resource-offers.js';
 import type { BackendCall } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { EVERYTHING } from '../core/scope.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
@@ -15,8 +15,8 @@ import { CompletionController } from './completion.controller.js';
 
 const RESULT = new JsonText('{"completion":{"values":["a"],"n":1.0}}');
 
-/** `whenMayBeListed` stands for the wait until the session has its own listings. */
-async function createHarness(whenMayBeListed?: (registry: Registry) => Promise<void> | undefined) {
+/** `updateScopeWhenListed` stands for the wait until the session has its own listings. */
+async function createHarness(updateScopeWhenListed?: (registry: Registry) => Promise<void> | undefined) {
   const calls: (BackendCall & { readonly server: string })[] = [];
   const get = (server: string): unknown => ({
     call: (call: BackendCall) => {
@@ -27,9 +27,9 @@ async function createHarness(whenMayBeListed?: (registry: Registry) => Promise<v
   const registry = new Registry(new Naming());
   const { resources, templates } = await offerOf('db', ['x:1'], ['mcp://db/{table}/{id}']);
   const prompts = [{ name: 'greet', text: '{"name":"greet"}' }];
-  const listing = { ...EMPTY_LISTING, resources, templates, prompts };
+  const listing = { ...UNFETCHED_LISTING, resources, templates, prompts };
   await registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
-  const sessionListings = { whenMayBeListed: () => whenMayBeListed?.(registry) };
+  const sessionListings = { updateScopeWhenListed: () => updateScopeWhenListed?.(registry) };
   const backends = { get, requireListed: () => undefined, sessionListings } as unknown as Backends;
   const controller = new CompletionController(registry, backends);
   const complete = (paramsText: string, scope = EVERYTHING): Promise<JsonText> =>
@@ -40,7 +40,7 @@ async function createHarness(whenMayBeListed?: (registry: Registry) => Promise<v
 async function listOwn(registry: Registry): Promise<void> {
   const { resources, templates } = await offerOf('own', [], ['o:{id}']);
   const listing = {
-    ...EMPTY_LISTING,
+    ...UNFETCHED_LISTING,
     resources,
     templates,
     prompts: [{ name: 'hello', text: '{"name":"hello"}' }],

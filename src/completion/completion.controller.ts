@@ -38,7 +38,7 @@ export class CompletionController {
     return this.backends
       .get(server)
       .call({ method: 'completion/complete', params: ownParams, caller: context })
-      .catch((error: unknown) => this.registry.links.throwPublicError(error, server, context.scope));
+      .catch((error: unknown) => this.registry.resourceUris.throwPublicError(error, server, context.scope));
   }
 
   private find(ref: Params, context: McpContext): Reference | Promise<Reference> {
@@ -53,7 +53,7 @@ export class CompletionController {
     const prompt = view.find(name);
     if (prompt) return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
     const owners = view.ownersOf(name);
-    const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+    const pendingListing = this.backends.sessionListings.updateScopeWhenListed(context, owners);
     if (pendingListing) return pendingListing.then(() => this.findPrompt(name, context));
     this.backends.requireListed(owners, 'prompts', name);
     throw unknownName('prompt', name, view);
@@ -67,7 +67,7 @@ export class CompletionController {
     const found = view.find(uri);
     if (found) return { server: found.server, key: 'uri', ownValue: found.uri };
     const owners = view.ownersOf(uri);
-    const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+    const pendingListing = this.backends.sessionListings.updateScopeWhenListed(context, owners);
     if (pendingListing) return pendingListing.then(() => this.findTemplate(uri, context));
     this.backends.requireListed(owners, 'resources', uri);
     // Not the kind `resource-not-found`: its code is only for failed reads.

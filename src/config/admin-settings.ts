@@ -32,7 +32,7 @@ export class AdminSettings {
   @TextList(
     'Private and loopback networks that servers added through the admin API may be in. By default, every private network is ' +
       'allowed, and loopback if the gateway itself listens on loopback. Link-local and metadata addresses are always refused.',
-    { isPublic: true },
+    { mayBeLogged: true },
   )
   readonly allowedNetworks: readonly string[] = [];
 }

@@ -28,7 +28,7 @@ export class ApiKeyConfig {
   @Text('Name of the key in logs and in the audit log.', {
     rule: KEY_ID,
     missingMessage: 'is required',
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly id: string;
 
@@ -38,14 +38,14 @@ export class ApiKeyConfig {
   @TextList('Projects that the key may use, or "*" for every server.', {
     rule: GRANT,
     missingMessage: 'is required; ["*"] grants every server',
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly projects: readonly string[];
 
   @Rule<string>('existingDate', isExistingDate, 'must be an existing date')
   @Text('Expiry of the key; a date without a time means the start of that day in UTC.', {
     rule: EXPIRY,
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly expires?: string;
 }

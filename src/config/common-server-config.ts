@@ -13,12 +13,12 @@ export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
 const LINK_ERAS = ['auto', '2025', '2026'] as const;
 
 class ServerTools {
-  @TextList('Own names of tools that are neither listed nor callable.', { isPublic: true })
+  @TextList('Own names of tools that are neither listed nor callable.', { mayBeLogged: true })
   readonly disabled: readonly string[] = [];
 
   @TextList(
     'Own names of tools that run alone: no other call of the server is in flight during a call of such a tool.',
-    { isPublic: true },
+    { mayBeLogged: true },
   )
   readonly exclusive: readonly string[] = [];
 }

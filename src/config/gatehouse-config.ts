@@ -21,7 +21,7 @@ import { StartupSettings } from './startup-settings.js';
  */
 export class GatehouseConfig {
   @Text('JSON Schema for editors. The gateway does not read this key.', {
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly $schema?: string;
 
@@ -41,7 +41,7 @@ export class GatehouseConfig {
   readonly admin: AdminSettings = new AdminSettings();
 
   /** A relative path is resolved against the working directory of the gateway. */
-  @Text('Directory of the durable state; created with mode 0700.', { isPublic: true })
+  @Text('Directory of the durable state; created with mode 0700.', { mayBeLogged: true })
   readonly stateDir: string = '.gatehouse';
 
   @Section(DecisionSettings, 'Decisions of administrators.')

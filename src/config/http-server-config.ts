@@ -13,7 +13,7 @@ const HEADER_VALUE = {
   requirement: 'must be one line of Latin-1 characters without control characters',
 };
 
-const FILE = { isPublic: true } as const;
+const FILE = { mayBeLogged: true } as const;
 
 /** Files in PEM format. A relative path is resolved against the working directory of the gateway. */
 export class ServerTls {

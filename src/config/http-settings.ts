@@ -10,7 +10,7 @@ const ORIGIN = {
 /** Listening address, and accepted Host and Origin headers. */
 export class HttpSettings {
   @Text('Address to listen on. An address beyond loopback requires auth or allowRemoteWithoutAuth.', {
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly host: string = '127.0.0.1';
 
@@ -21,7 +21,7 @@ export class HttpSettings {
     'Accepted Host headers besides those of loopback: the names under which clients reach the gateway.',
     {
       rule: { pattern: /^[^\s/@]+$/, requirement: 'must be a host or host:port, without scheme or path' },
-      isPublic: true,
+      mayBeLogged: true,
     },
   )
   readonly allowedHosts: readonly string[] = [];
@@ -30,7 +30,7 @@ export class HttpSettings {
     'Origins of web pages that may use the gateway. A request without an Origin header needs no entry.',
     {
       rule: ORIGIN,
-      isPublic: true,
+      mayBeLogged: true,
     },
   )
   readonly allowedOrigins: readonly string[] = [];
@@ -43,7 +43,7 @@ export class HttpSettings {
   @TextList(
     'Reverse proxies, as addresses or networks (CIDR), whose X-Forwarded-For names the address of the client. ' +
       'Without authentication, limits per principal count by that address.',
-    { isPublic: true },
+    { mayBeLogged: true },
   )
   readonly trustedProxies: readonly string[] = [];
 

@@ -10,6 +10,6 @@ export class InstructionSettings {
   )
   readonly maxBytes: number = 8_192;
 
-  @TextList('Servers whose instructions are included.', { isPublic: true, words: ['all', 'none'] })
+  @TextList('Servers whose instructions are included.', { mayBeLogged: true, words: ['all', 'none'] })
   readonly include: 'all' | 'none' | readonly string[] = 'all';
 }

@@ -23,7 +23,7 @@ export class JwtSettings {
   )
   @Text('URL of the authorization server, exactly as in the iss claim of its tokens.', {
     missingMessage: 'is required',
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly issuer: string;
 
@@ -38,27 +38,27 @@ export class JwtSettings {
     {
       missingMessage:
         "is required: without it, tokens for any other service would be accepted; usually the gateway's own URL",
-      isPublic: true,
+      mayBeLogged: true,
     },
   )
   readonly audience: string;
 
   @Rule<string>('resource', isSecureUrl, SECURE_URL_REQUIREMENT)
-  @Text('URL of the gateway as clients use it, if audience is not this URL.', { isPublic: true })
+  @Text('URL of the gateway as clients use it, if audience is not this URL.', { mayBeLogged: true })
   readonly resource?: string;
 
   @Rule<string>('jwksUri', isSecureUrl, SECURE_URL_REQUIREMENT)
-  @Text("URL of the issuer's keys. By default taken from the issuer's metadata.", { isPublic: true })
+  @Text("URL of the issuer's keys. By default taken from the issuer's metadata.", { mayBeLogged: true })
   readonly jwksUri?: string;
 
-  @TextList('Accepted signature algorithms of tokens.', { rule: ALGORITHM, isPublic: true })
+  @TextList('Accepted signature algorithms of tokens.', { rule: ALGORITHM, mayBeLogged: true })
   readonly algorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 
-  @TextList('Scopes that a token must have.', { rule: SCOPE, isPublic: true })
+  @TextList('Scopes that a token must have.', { rule: SCOPE, mayBeLogged: true })
   readonly scopes: readonly string[] = [];
 
   @Text('Claim with the projects that a token may use: a list, or names separated by spaces.', {
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly projectsClaim: string = 'projects';
 
@@ -67,7 +67,7 @@ export class JwtSettings {
 
   @TextList('Projects that every valid token may use in addition to its claim, or "*" for every server.', {
     rule: GRANT,
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly projects: readonly string[] = [];
 }

@@ -17,7 +17,7 @@ export class Naming {
 
   @Text('Separator between server id and own name. A dot is replaced in public names.', {
     rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, requirement: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly separator: string = '__';
 

@@ -4,10 +4,10 @@ import type { TextRule } from './schema/shape.js';
 
 /** A project: a named subset of the servers. */
 export class ProjectConfig {
-  @TextList('Ids of the servers that belong to the project.', { rule: SERVER_ID, isPublic: true })
+  @TextList('Ids of the servers that belong to the project.', { rule: SERVER_ID, mayBeLogged: true })
   readonly servers: readonly string[] = [];
 
-  @Text('Short description of the project.', { isPublic: true })
+  @Text('Short description of the project.', { mayBeLogged: true })
   readonly description?: string;
 }
 

@@ -5,7 +5,7 @@ export class ReadinessSettings {
   @TextList(
     'Servers that must have connected once before the gateway is ready. A later loss of connection does not make it unready.',
     {
-      isPublic: true,
+      mayBeLogged: true,
     },
   )
   readonly requireServers: readonly string[] = [];

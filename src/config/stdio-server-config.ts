@@ -10,7 +10,7 @@ export class StdioServerConfig extends CommonServerConfig {
 
   @Text('Program to start: a path, or a name that is searched in PATH. No shell is used.', {
     missingMessage: 'is required, or `url` for a server over HTTP',
-    isPublic: true,
+    mayBeLogged: true,
   })
   readonly command: string;
 
@@ -26,7 +26,7 @@ export class StdioServerConfig extends CommonServerConfig {
    */
   @Text(
     "Working directory of the program. A relative path is resolved against the gateway's working directory.",
-    { isPublic: true },
+    { mayBeLogged: true },
   )
   readonly cwd?: string;
 }

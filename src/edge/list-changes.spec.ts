@@ -9,7 +9,7 @@ import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
 import type { NamingStyle } from '../core/naming/naming.js';
-import { EMPTY_LISTING, type ListKind } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type ListKind } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { EventFrame } from '../mcp/event-frame.js';
@@ -68,7 +68,7 @@ class Harness {
     prompts: readonly string[] = [],
     style: NamingStyle = 'always',
   ): void {
-    const listing = { ...EMPTY_LISTING, tools: definitions(tools), prompts: definitions(prompts) };
+    const listing = { ...UNFETCHED_LISTING, tools: definitions(tools), prompts: definitions(prompts) };
     void this.registry.put({ id, rank: 0, listing, style, disabledTools: new Set() });
   }
 

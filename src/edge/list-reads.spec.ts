@@ -11,57 +11,57 @@ const LAST = pageOf(1, {});
 const ONLY = pageOf(1, { isFirst: true });
 
 function readLists() {
-  const abandoned: UnfinishedList[] = [];
+  const reported: UnfinishedList[] = [];
   const reads = new ListReads();
-  reads.onAbandoned((list) => abandoned.push(list));
+  reads.onUnfinished((list) => reported.push(list));
   const serve = (page: ListPage, now = 0, method = 'tools/list'): void => reads.pageServed(method, page, now);
-  return { reads, abandoned, serve };
+  return { reads, reported, serve };
 }
 
 describe('ListReads', () => {
   it('reports nothing for a list that is read to its end', () => {
-    const { reads, abandoned, serve } = readLists();
+    const { reads, reported, serve } = readLists();
     for (const page of [FIRST, MIDDLE, LAST, ONLY]) serve(page);
     reads.checkNextPages(100_000);
     reads.close();
-    expect([abandoned, reads.unfinished]).toEqual([[], []]);
+    expect([reported, reads.unfinished]).toEqual([[], []]);
   });
 
   it('reports a list whose next page is not requested within ten seconds, once', () => {
-    const { reads, abandoned, serve } = readLists();
+    const { reads, reported, serve } = readLists();
     serve(FIRST);
     serve(MIDDLE, 5000);
     reads.checkNextPages(14_999);
-    expect([abandoned, reads.unfinished]).toEqual([[], []]);
+    expect([reported, reads.unfinished]).toEqual([[], []]);
     reads.checkNextPages(15_000);
     reads.checkNextPages(50_000);
     reads.close();
-    expect(abandoned).toEqual([{ method: 'tools/list', entries: 5 }]);
-    expect(reads.unfinished).toEqual(abandoned);
+    expect(reported).toEqual([{ method: 'tools/list', entries: 5 }]);
+    expect(reads.unfinished).toEqual(reported);
   });
 
   it('reports a list that the client starts again before its end', () => {
-    const { abandoned, serve } = readLists();
+    const { reported, serve } = readLists();
     for (const page of [FIRST, FIRST, MIDDLE, FIRST, MIDDLE, LAST]) serve(page);
-    expect(abandoned.map(({ entries }) => entries)).toEqual([3, 5]);
+    expect(reported.map(({ entries }) => entries)).toEqual([3, 5]);
   });
 
   it('reports a list at the end of the session', () => {
-    const { reads, abandoned, serve } = readLists();
+    const { reads, reported, serve } = readLists();
     serve(FIRST);
     serve(FIRST, 0, 'resources/list');
     reads.close();
-    expect(abandoned.map(({ method }) => method)).toEqual(['tools/list', 'resources/list']);
+    expect(reported.map(({ method }) => method)).toEqual(['tools/list', 'resources/list']);
   });
 
   it('has no unfinished list after a client that paused has read on to the end', () => {
-    const { reads, abandoned, serve } = readLists();
+    const { reads, reported, serve } = readLists();
     serve(FIRST);
     reads.checkNextPages(20_000);
     serve(MIDDLE, 30_000);
     reads.checkNextPages(50_000);
     expect(reads.unfinished).toEqual([{ method: 'tools/list', entries: 5 }]);
     serve(LAST, 60_000);
-    expect([abandoned.length, reads.unfinished]).toEqual([1, []]);
+    expect([reported.length, reads.unfinished]).toEqual([1, []]);
   });
 });

@@ -9,8 +9,8 @@ interface ListRead {
   entries: number;
   /** When the latest page was served, as `performance.now()`. */
   servedAt: number;
-  /** Whether the client has stopped reading before the last page. */
-  isAbandoned: boolean;
+  /** Whether the read was reported as unfinished. Stays true if the client continues it. */
+  wasReported: boolean;
 }
 
 /** A list that the client has stopped reading before its last page. */
@@ -25,17 +25,17 @@ export interface UnfinishedList {
 export class ListReads {
   /** By method: the latest read of the list, unless it has reached the last page. */
   private readonly reads = new Map<string, ListRead>();
-  private readonly abandonedListeners = new ListenerSet<[list: UnfinishedList]>();
+  private readonly unfinishedListeners = new ListenerSet<[list: UnfinishedList]>();
 
   /** Calls the listener when the client stops reading a list before its last page. */
-  onAbandoned(listener: (list: UnfinishedList) => void): void {
-    this.abandonedListeners.add(listener);
+  onUnfinished(listener: (list: UnfinishedList) => void): void {
+    this.unfinishedListeners.add(listener);
   }
 
   /** Call this for every page that the client gets. */
   pageServed(method: string, { size, isFirst, hasMore }: ListPage, now = performance.now()): void {
     const read = this.reads.get(method);
-    if (isFirst && read) this.abandon(method, read);
+    if (isFirst && read) this.report(method, read);
     if (!hasMore) {
       this.reads.delete(method);
       return;
@@ -44,30 +44,31 @@ export class ListReads {
     this.reads.set(method, {
       entries: (continuedRead?.entries ?? 0) + size,
       servedAt: now,
-      isAbandoned: continuedRead?.isAbandoned ?? false,
+      wasReported: continuedRead?.wasReported ?? false,
     });
   }
 
   /** Called periodically. Reports the lists whose next page was not requested in time. */
   checkNextPages(now = performance.now()): void {
     for (const [method, read] of this.reads)
-      if (now - read.servedAt >= NEXT_PAGE_WAIT_MS) this.abandon(method, read);
+      if (now - read.servedAt >= NEXT_PAGE_WAIT_MS) this.report(method, read);
   }
 
   close(): void {
-    for (const [method, read] of this.reads) this.abandon(method, read);
+    for (const [method, read] of this.reads) this.report(method, read);
   }
 
+  /** The reported lists that the client has since neither read to the last page nor begun again. */
   get unfinished(): UnfinishedList[] {
-    return [...this.reads].flatMap(([method, { entries, isAbandoned }]) =>
-      isAbandoned ? { method, entries } : [],
+    return [...this.reads].flatMap(([method, { entries, wasReported }]) =>
+      wasReported ? { method, entries } : [],
     );
   }
 
-  /** Reports a read. A read that the client continues later is not reported again. */
-  private abandon(method: string, read: ListRead): void {
-    if (read.isAbandoned) return;
-    read.isAbandoned = true;
-    this.abandonedListeners.emit({ method, entries: read.entries });
+  /** Reports a read once, even if the client continues it later and stops again. */
+  private report(method: string, read: ListRead): void {
+    if (read.wasReported) return;
+    read.wasReported = true;
+    this.unfinishedListeners.emit({ method, entries: read.entries });
   }
 }

@@ -211,7 +211,7 @@ export class McpEndpoint implements OnModuleInit {
     response: ServerResponse,
     source: RequestSource,
   ): Promise<void> | undefined {
-    if (message.kind === 'invalid') throw this.receiver.invalidRequest(message);
+    if (message.kind === 'invalid') throw this.receiver.refuseInvalid(message);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
         // Throws `session-not-found` if the session has expired, so that the client initializes without a session id.

@@ -68,14 +68,14 @@ export class MessageReceiver {
       if ('paramsJson' in message) await inputBudget.runWhenDue(() => undefined);
       if (message.kind === 'request') this.run(message, session, exchange, source);
       else if (message.kind === 'invalid')
-        exchange.answer(errorMessage(message.id, JsonRpcError.from(this.invalidRequest(message)).text));
+        exchange.answer(errorMessage(message.id, JsonRpcError.from(this.refuseInvalid(message)).text));
       else this.processOneWay(message, session, source);
     }
     if (answerCount === 0) acknowledge(response);
   }
 
-  /** The error for an invalid message. Counts the message if it is invalid because of a memory limit. */
-  invalidRequest({ problem, memoryLimit }: Extract<Inbound, { kind: 'invalid' }>): GatewayError {
+  /** Counts an invalid message if it is invalid because of a memory limit. Returns the error for the client. */
+  refuseInvalid({ problem, memoryLimit }: Extract<Inbound, { kind: 'invalid' }>): GatewayError {
     if (memoryLimit) this.metrics.countMemoryLimit(memoryLimit);
     return new GatewayError('invalid-request', `Invalid request: ${problem}`);
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createListens, listenRequest } from '../../test/kit/listens.js';
-import type { ClientSession } from '../mcp/mcp-context.js';
+import type { LinkOwner } from '../mcp/mcp-context.js';
 import { NotificationRecipients } from './notification-recipients.js';
 
-const owner = (id: string): ClientSession => ({ id }) as Partial<ClientSession> as ClientSession;
+const owner = (id: string): LinkOwner => ({ id }) as Partial<LinkOwner> as LinkOwner;
 
 describe('NotificationRecipients', () => {
   it('finds the open listen streams of an owner of links', () => {

@@ -2,7 +2,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { Injectable } from '@nestjs/common';
 import type { ListKind } from '../core/catalog/catalog.js';
 import type { Scope } from '../core/scope.js';
-import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
+import type { LinkOwner, Subscriber } from '../mcp/mcp-context.js';
 
 /** A session or listen stream that gets notifications. */
 export interface NotificationRecipient extends Subscriber {
@@ -38,8 +38,8 @@ export class NotificationRecipients {
    * The recipients of notifications about the links of this owner: the owner if it is a session, otherwise its listen
    * streams.
    */
-  ofLinkOwner(owner: ClientSession): readonly NotificationRecipient[] {
-    const session = owner as ClientSession & NotificationRecipient;
+  ofLinkOwner(owner: LinkOwner): readonly NotificationRecipient[] {
+    const session = owner as LinkOwner & NotificationRecipient;
     return this.recipients.has(session) ? [session] : [...(this.listens.get(owner.id) ?? [])];
   }
 

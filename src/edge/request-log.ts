@@ -74,18 +74,19 @@ export class RequestLog {
       this.metrics.countSuppressedLine('failed-request');
       return;
     }
-    const cause = error.cause as Error;
+    // The error from which the JSON-RPC error was made.
+    const original = error.cause as Error;
     const entry = {
       message: 'request failed',
-      ...fieldsOf(context, cause),
+      ...fieldsOf(context, original),
       kind: error.kind,
       code: error.code,
-      reason: shorten(cause.message, MAX_REASON_LENGTH),
+      reason: shorten(original.message, MAX_REASON_LENGTH),
       ...(seconds !== undefined && { durationMs: toMs(seconds) }),
       ...(suppressedBefore > 0 && { suppressed: suppressedBefore }),
     };
-    if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(cause.cause) });
-    else if (WARNING_KINDS.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
+    if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(original.cause) });
+    else if (WARNING_KINDS.has(error.kind)) this.logger.warn({ ...entry, cause: describe(original.cause) });
     else this.logger.log(entry);
   }
 

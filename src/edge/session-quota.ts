@@ -35,7 +35,7 @@ export class SessionQuota {
   /** Throws if a new session of this principal would be refused. */
   requireCapacity(quotaKey: string): void {
     if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refuse();
-    if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
+    if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.refuse();
   }
 
   /** Counts the session until `release`. Throws if a limit is reached. */
@@ -47,7 +47,7 @@ export class SessionQuota {
     else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.claimTotal(quotaKey)) {
       this.perPrincipal.release(quotaKey);
-      throw this.limitReached();
+      throw this.refuse();
     }
     this.byPrincipal.add(session);
   }
@@ -90,7 +90,7 @@ export class SessionQuota {
   }
 
   /** Counts the refusal. Returns the error for the client. */
-  private limitReached(): GatewayError {
+  private refuse(): GatewayError {
     this.metrics.countRefusal('sessions');
     return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
   }

@@ -1,7 +1,7 @@
 import { ParkingGateway, QuestionedClientCall } from '../../test/kit/parked-call-harness.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { createListens, listenRequest } from '../../test/kit/listens.js';
@@ -59,7 +59,7 @@ class Harness {
     this.sessions.onInterval = (listener) => (this.runInterval = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
-      const listing = { ...EMPTY_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
+      const listing = { ...UNFETCHED_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
       const prompts = id === 'db' ? [{ name: 'p', text: '{"name":"p"}' }] : [];
       void registry.put({
         id,

@@ -8,9 +8,9 @@ import { LiveConfig } from '../config/live-config.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
-import type { ClientSession } from '../mcp/mcp-context.js';
+import type { LinkOwner } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
 import { FanOut } from '../mcp/fan-out.js';
 import { LogMessages } from './log-messages.js';
@@ -25,7 +25,7 @@ class Harness {
   readonly config = new LiveConfig(new GatehouseConfig());
   readonly metrics = new Metrics();
   readonly levels: string[] = [];
-  readonly notified: [client: ClientSession, method: string][] = [];
+  readonly notified: [client: LinkOwner, method: string][] = [];
   readonly sessions = new Sessions(new Limits());
   readonly session: Session;
   readonly controller: SessionController;
@@ -34,7 +34,7 @@ class Harness {
     const { sessions } = this;
     const backends = {
       setLogLevel: (level: string) => this.levels.push(level),
-      notifySessionLinks: (client: ClientSession, method: string) => this.notified.push([client, method]),
+      notifySessionLinks: (client: LinkOwner, method: string) => this.notified.push([client, method]),
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);
@@ -58,7 +58,7 @@ class Harness {
 
   list(id: string, rank: number, instructions?: string): void {
     const tools = [{ name: 't', text: '{"name":"t"}' }];
-    const listing = { ...EMPTY_LISTING, tools, instructions };
+    const listing = { ...UNFETCHED_LISTING, tools, instructions };
     void this.registry.put({ id, rank, listing, style: 'always', disabledTools: new Set() });
   }
 }

@@ -83,7 +83,7 @@ export class Sessions implements OnModuleInit {
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
-    session.listReads.onAbandoned((list) => this.reportUnfinishedList(session, list));
+    session.listReads.onUnfinished((list) => this.reportUnfinishedList(session, list));
     session.onClose(() => {
       this.quota.release(session);
       this.byId.delete(session.id);

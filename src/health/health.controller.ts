@@ -17,7 +17,7 @@ import { StartupProgress } from './startup-progress.js';
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
 /**
- * The endpoints below `/health` are for orchestrators: they are public and name no server. `/health` itself is for
+ * The endpoints below `/health` are for orchestrators: they require no credentials and name no server. `/health` itself is for
  * operators.
  */
 @Controller('health')

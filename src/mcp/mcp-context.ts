@@ -47,7 +47,7 @@ export interface DeliverOptions {
  * The owner of links that are not shared (`isolation: session`): a session or, for clients without sessions, a principal or a
  * handle. The id is internal: no client or server gets it.
  */
-export interface ClientSession extends Channel {
+export interface LinkOwner extends Channel {
   readonly id: string;
   /** The key under which limits per principal count the owner: see `Caller`. */
   readonly quotaKey: string;
@@ -70,7 +70,7 @@ export interface Subscriber {
    * The owner of the links that are not shared (`isolation: session`), over which subscriptions are made for this subscriber:
    * see `Caller`. From the first use on, the owner keeps these links open until the subscriber is closed.
    */
-  readonly linkOwner?: ClientSession | undefined;
+  readonly linkOwner?: LinkOwner | undefined;
   /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
   /** Sends an event. While no stream is open, the event is queued, within bounds. */
@@ -104,12 +104,12 @@ export interface Caller extends Channel {
   readonly revision: Revision;
   readonly logLevel: LoggingLevel | undefined;
   /** Absent for a client of a revision without sessions. */
-  readonly session?: ClientSession | undefined;
+  readonly session?: LinkOwner | undefined;
   /**
    * The owner of the links that are not shared (`isolation: session`): the session or, for a client without sessions, its
    * principal or handle. Absent if the caller can have no such link.
    */
-  readonly linkOwner?: ClientSession | undefined;
+  readonly linkOwner?: LinkOwner | undefined;
   /**
    * Aborted when the client cancels the request, when its session is closed, or when the gateway ends the request. In the last
    * case, the reason of the signal is the error with which the request fails.
@@ -154,7 +154,7 @@ export interface SubscriberRequest extends Pick<McpContext, 'linkOwner' | 'scope
 
 /** The context of methods that exist only in revisions with sessions. */
 export interface SessionContext extends McpContext, SubscriberRequest {
-  readonly session: ClientSession & Subscriber;
+  readonly session: LinkOwner & Subscriber;
   /** Calls the listener when the response to the request is written, or its connection is lost. */
   onWritten(listener: () => void): void;
 }
@@ -163,7 +163,7 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 export interface ModernContext extends McpContext {
   /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
-  /** The value of `_meta["io.gatehouse/session"]`. Requests of one principal with the same value share the owner of links. */
+  /** The value of `_meta["io.gatehouse/session"]`. Requests of one principal with the same value share the link owner. */
   readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**

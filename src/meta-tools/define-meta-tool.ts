@@ -2,7 +2,7 @@ import { JsonText } from '../lib/json-text/json-text.js';
 import type { Era } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
-import type { MetaTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tool-registry.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
 /** By name of a property: its JSON schema. */

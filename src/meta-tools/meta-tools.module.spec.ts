@@ -3,7 +3,7 @@ import { listOf } from '../../test/kit/offers.js';
 import { LiveConfig } from '../config/live-config.js';
 import { readConfig } from '../config/load-config.js';
 import { Naming } from '../config/naming.js';
-import { MetaTools } from '../registry/meta-tools.js';
+import { MetaToolRegistry } from '../registry/meta-tool-registry.js';
 import { Registry } from '../registry/registry.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { MetaToolsModule } from './meta-tools.module.js';
@@ -17,7 +17,7 @@ async function toolsWith(config: object): Promise<number> {
   await new MetaToolsModule(
     live,
     registry,
-    new MetaTools(registry),
+    new MetaToolRegistry(registry),
     new ResourceSearch(registry),
     new ToolSearch(registry),
     new RandomCursorKey(),

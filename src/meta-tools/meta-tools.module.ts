@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { MetaTools } from '../registry/meta-tools.js';
+import { MetaToolRegistry } from '../registry/meta-tool-registry.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { Registry } from '../registry/registry.service.js';
 import { CursorKey } from '../state/cursor-key.js';
@@ -21,7 +21,7 @@ export class MetaToolsModule implements OnModuleInit {
   constructor(
     private readonly live: LiveConfig,
     private readonly registry: Registry,
-    private readonly metaTools: MetaTools,
+    private readonly metaTools: MetaToolRegistry,
     private readonly resources: ResourceSearch,
     private readonly tools: ToolSearch,
     private readonly cursorKey: CursorKey,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SessionScope } from '../core/catalog/session-scope.js';
+import { OwnerScope } from '../core/catalog/owner-scope.js';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { NameTable } from '../core/naming/name-table.js';
 import type { NameView } from '../core/naming/name-view.js';
@@ -39,7 +39,7 @@ abstract class NameSearch {
   );
   private indexedTable = NameTable.EMPTY;
   /** By list: the index of a list that a server sent over links that are not shared (`isolation: session`). */
-  private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
+  private readonly ownedIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
   /** By server: the entries that its index contains. */
   private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
 
@@ -80,7 +80,7 @@ abstract class NameSearch {
     scope: Scope,
   ): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
     await this.indexing.bringUpToDate();
-    const table = scope instanceof SessionScope ? scope.catalog[this.kind] : this.indexedTable;
+    const table = scope instanceof OwnerScope ? scope.catalog[this.kind] : this.indexedTable;
     const indexes = await this.indexesFor(table, scope);
     const view = table.view(scope);
     await view.prepare(() => sliceScheduler.start());
@@ -95,15 +95,15 @@ abstract class NameSearch {
       if (server === META_TOOL_SERVER || !scope.allows(server)) continue;
       const listed = table.entriesOf(server);
       const isShared = listed === this.indexedTable.entriesOf(server);
-      const index = isShared ? this.indexes.get(server) : await this.sessionIndex(listed);
+      const index = isShared ? this.indexes.get(server) : await this.ownedIndex(listed);
       if (index) indexes.push(index);
     }
     return indexes;
   }
 
-  private sessionIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
-    const index = this.sessionIndexes.get(listed) ?? buildIndex(listed);
-    this.sessionIndexes.set(listed, index);
+  private ownedIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
+    const index = this.ownedIndexes.get(listed) ?? buildIndex(listed);
+    this.ownedIndexes.set(listed, index);
     return index;
   }
 

@@ -2,7 +2,7 @@ import { resourceNotFound } from '../core/errors.js';
 import type { ResourceView } from '../core/resources/resource-view.js';
 import type { Scope } from '../core/scope.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import type { MetaTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tool-registry.js';
 import type { Registry } from '../registry/registry.service.js';
 import { resourceSummary, templateSummary, resourceDefinition, templateDefinition } from './summaries.js';
 import type { SummaryPager } from './summary-pager.js';

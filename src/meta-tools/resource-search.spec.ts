@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { MetaToolHarness } from '../../test/kit/meta-tool-harness.js';
 import { only } from '../../test/kit/offers.js';
 import { listOf, SERVERS } from '../../test/kit/resource-offers.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 
 const addresses = (found: Iterable<{ server: string; uri: string }>): string[] =>
@@ -144,7 +144,7 @@ describe('ResourceSearch index', () => {
         rank: 0,
         style: 'always',
         disabledTools: new Set(),
-        listing: { ...EMPTY_LISTING, resources: await listOf('a', ...listed) },
+        listing: { ...UNFETCHED_LISTING, resources: await listOf('a', ...listed) },
       });
     await put(...uris);
     const first = harness.resourceSearch.matching('log', EVERYTHING);

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { SessionScope } from '../core/catalog/session-scope.js';
+import { OwnerScope } from '../core/catalog/owner-scope.js';
 import type { CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList, type Resource } from '../core/resources/resource-list.js';
 import type { Scope } from '../core/scope.js';
@@ -25,7 +25,7 @@ export class ResourceSearch implements OnModuleInit {
   /** By server id: the index of the list that the server sent over the shared link. */
   private readonly sharedIndexes = new Map<string, ServerResourceIndex>();
   /** By list: the index of a list that a server sent over links that are not shared (`isolation: session`). */
-  private readonly sessionIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
+  private readonly ownedIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
 
@@ -54,27 +54,27 @@ export class ResourceSearch implements OnModuleInit {
   private async updatedIndexes(scope: Scope, server?: string): Promise<SearchIndex<IndexedResource>[]> {
     const isIncluded = (id: string): boolean => scope.allows(id) && (server === undefined || id === server);
     const indexes =
-      scope instanceof SessionScope
-        ? this.indexesOfSession(scope, isIncluded)
+      scope instanceof OwnerScope
+        ? this.indexesOfOwner(scope, isIncluded)
         : [...this.sharedIndexes].flatMap(([id, index]) => (isIncluded(id) ? [index] : []));
     await Promise.all(indexes.map((index) => index.update()));
     return indexes.map(({ index }) => index);
   }
 
-  /** The indexes for the owner of links that are not shared. For a server without such a link, the shared index. */
-  private indexesOfSession(
-    { catalog }: SessionScope,
+  /** The indexes for the scope of a link owner. For a server without a listing of the owner, the shared index. */
+  private indexesOfOwner(
+    { catalog }: OwnerScope,
     isIncluded: (id: string) => boolean,
   ): readonly ServerResourceIndex[] {
     const visible = catalog.servers.filter(({ id }) => isIncluded(id));
     return visible.flatMap(({ id, listing: { resources } }) =>
-      resources === this.listOf(id) ? (this.sharedIndexes.get(id) ?? []) : this.sessionIndex(resources),
+      resources === this.listOf(id) ? (this.sharedIndexes.get(id) ?? []) : this.ownedIndex(resources),
     );
   }
 
-  private sessionIndex(list: ResourceList): ServerResourceIndex {
-    const index = this.sessionIndexes.get(list) ?? new ServerResourceIndex(() => list);
-    this.sessionIndexes.set(list, index);
+  private ownedIndex(list: ResourceList): ServerResourceIndex {
+    const index = this.ownedIndexes.get(list) ?? new ServerResourceIndex(() => list);
+    this.ownedIndexes.set(list, index);
     return index;
   }
 

@@ -3,7 +3,7 @@ import { unknownName } from '../core/naming/unknown-name.js';
 import type { Era } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import type { MetaTool } from '../registry/meta-tools.js';
+import type { MetaTool } from '../registry/meta-tool-registry.js';
 import type { Registry } from '../registry/registry.service.js';
 import { toolSummary, toolDefinition } from './summaries.js';
 import type { SummaryPager } from './summary-pager.js';

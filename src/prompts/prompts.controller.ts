@@ -37,12 +37,12 @@ export class PromptsController {
     context.server = server;
     const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
-    const { links } = this.registry;
+    const { resourceUris } = this.registry;
     const result = await this.backends
       .get(server)
       .call(call)
-      .catch((error: unknown) => links.throwPublicError(error, server, context.scope));
-    const rewrite = withPublicMessages(result, links.publicUrisFor(server, context.scope));
+      .catch((error: unknown) => resourceUris.throwPublicError(error, server, context.scope));
+    const rewrite = withPublicMessages(result, resourceUris.publicUrisFor(server, context.scope));
     return runSliced(rewrite, sliceScheduler.start());
   }
 
@@ -51,13 +51,14 @@ export class PromptsController {
   }
 
   /**
-   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
-   * no such prompt.
+   * Waits until the listings that are being fetched over the caller's own links have arrived, then searches again. Throws if
+   * there is no such prompt.
    */
   private async findAfterListing(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);
-    await this.backends.sessionListings.whenMayBeListed(context, owners);
+    await this.backends.sessionListings.updateScopeWhenListed(context, owners);
+    // The wait may have replaced `context.scope`, so it is read again.
     const prompt = this.find(name, context);
     if (prompt) return prompt;
     this.backends.requireListed(owners, 'prompts', name);

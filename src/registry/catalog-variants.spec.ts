@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { definition } from '../../test/kit/offers.js';
 import { neverYield } from '../../test/kit/resource-offers.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type Listing } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type Listing } from '../core/catalog/catalog.js';
 import type { NamingStyle } from '../core/naming/naming.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourceStyle } from '../core/resources/resource-uri.js';
@@ -18,7 +18,7 @@ async function listing(server: string, tools: string[], uris: string[] = []): Pr
     uris.map((name) => ({ name, text: JSON.stringify({ uri: name, name }) })),
     neverYield,
   );
-  return { ...EMPTY_LISTING, tools: tools.map((name) => definition(name)), resources };
+  return { ...UNFETCHED_LISTING, tools: tools.map((name) => definition(name)), resources };
 }
 
 const names = (list: string[]): string[] => list.filter((name) => name.includes('x') || name.includes('y'));

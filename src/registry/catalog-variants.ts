@@ -11,7 +11,7 @@ export const MAX_CATALOG_VARIANTS = 1000;
 const KEY_PREFIX = '\0';
 
 /**
- * A catalog for sessions, or other link owners, with links of their own (`isolation: session`). It is the shared catalog,
+ * A catalog for link owners with links of their own (`isolation: session`). It is the shared catalog,
  * except that some servers have the listings of the owner's links in place of those of the shared link.
  */
 export class CatalogVariant {

@@ -3,14 +3,14 @@ import { definition } from '../../test/kit/offers.js';
 import { offerOf } from '../../test/kit/resource-offers.js';
 import { Scrape } from '../../test/kit/scrape.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from './registry.service.js';
 
 async function server(id: string, ...uris: string[]): Promise<ListedServer> {
   const { resources, templates } = await offerOf(id, uris, ['y:{z}']);
-  const listing = { ...EMPTY_LISTING, resources, templates };
+  const listing = { ...UNFETCHED_LISTING, resources, templates };
   return { id, rank: 0, listing, style: 'always', disabledTools: new Set() };
 }
 
@@ -63,7 +63,7 @@ describe('Registry with more templates than one lookup may examine', () => {
     const many = Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`);
     const [few, all] = await Promise.all([server('few'), offerOf('many', [], many)]);
     await registry.put(few);
-    await registry.put({ ...few, id: 'many', listing: { ...EMPTY_LISTING, ...all } });
+    await registry.put({ ...few, id: 'many', listing: { ...UNFETCHED_LISTING, ...all } });
     const counted = async (): Promise<number | undefined> =>
       new Scrape(await metrics.text()).value('gatehouse_unfinished_template_matches_total', {
         server_id: 'many',
@@ -106,7 +106,10 @@ describe('Registry during the build of long lists', () => {
     await registry.put(await server('b', 'y:1'));
     const next = await server('b', ...many);
     const built = registry.put({ ...next, listing: { ...next.listing, tools: [definition('t')] } });
-    void registry.put({ ...(await server('c')), listing: { ...EMPTY_LISTING, tools: [definition('t')] } });
+    void registry.put({
+      ...(await server('c')),
+      listing: { ...UNFETCHED_LISTING, tools: [definition('t')] },
+    });
     const { tools } = registry.catalog;
     for (const name of ['b__t', 'c__t']) expect(tools.view(EVERYTHING).find(name)).toBeDefined();
     expect(urisIn(registry)).toContain('y:1');

@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
-import { MetaTools } from './meta-tools.js';
+import { MetaToolRegistry } from './meta-tool-registry.js';
 import { ListPages } from './list-pages.js';
 import { Registry } from './registry.service.js';
 
-@Module({ providers: [Registry, ListPages, MetaTools], exports: [Registry, ListPages, MetaTools] })
+@Module({
+  providers: [Registry, ListPages, MetaToolRegistry],
+  exports: [Registry, ListPages, MetaToolRegistry],
+})
 export class RegistryModule {}

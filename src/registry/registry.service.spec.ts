@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { definition, listOf } from '../../test/kit/offers.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import type { NamingStyle } from '../core/naming/naming.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Registry } from './registry.service.js';
@@ -19,7 +19,7 @@ function server(
     id,
     rank: RANKS.indexOf(id),
     listing: {
-      ...EMPTY_LISTING,
+      ...UNFETCHED_LISTING,
       tools: tools.map((name) => definition(name)),
       prompts: prompts.map((name) => definition(name)),
     },
@@ -142,7 +142,10 @@ describe('Registry', () => {
   it.each(['{"name":"x","_meta":null,"_meta":{}}', '{"name":"x","name":1}', '{"_meta":[],"name":"x"}'])(
     'lists other servers beside a malformed definition: %s',
     async (text) => {
-      await registry.put({ ...server('a', []), listing: { ...EMPTY_LISTING, tools: [{ name: 'x', text }] } });
+      await registry.put({
+        ...server('a', []),
+        listing: { ...UNFETCHED_LISTING, tools: [{ name: 'x', text }] },
+      });
       await registry.put(server('b', ['y']));
       expect(JSON.parse(listOf(registry.catalog.tools))).toMatchObject({
         tools: [

@@ -3,12 +3,12 @@ import { Naming } from '../config/naming.js';
 import { CatalogBuilder } from '../core/catalog/catalog-builder.js';
 import {
   Catalog,
-  EMPTY_LISTING,
+  UNFETCHED_LISTING,
   LIST_KINDS,
   type CatalogChange,
   type ListedServer,
 } from '../core/catalog/catalog.js';
-import { SessionScope } from '../core/catalog/session-scope.js';
+import { OwnerScope } from '../core/catalog/owner-scope.js';
 import type { Scope } from '../core/scope.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -17,7 +17,7 @@ import { BuildQueue } from './build-queue.js';
 import { CatalogVariants } from './catalog-variants.js';
 import { ConflictLog } from './conflict-log.js';
 import { Metrics } from '../metrics/metrics.js';
-import { ResourceLinks } from './resource-links.js';
+import { ResourceUris } from './resource-uris.js';
 
 /**
  * Holds the current catalog and announces its changes. When the listing of a server changes, the server's part of the
@@ -43,8 +43,8 @@ export class Registry {
   /** While true, a finished build does not swap the catalog. */
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
-  /** The public URIs in results, and the resources that results and tools link to. */
-  readonly links: ResourceLinks;
+  /** Resolves the URIs in requests, and translates the URIs in results. */
+  readonly resourceUris: ResourceUris;
   /** Catalogs of link owners that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
   /** Resolves when the variants that have to follow changes of the shared catalog are built. */
@@ -54,7 +54,7 @@ export class Registry {
     private readonly naming: Naming,
     metrics: Metrics = new Metrics(),
   ) {
-    this.links = new ResourceLinks(
+    this.resourceUris = new ResourceUris(
       (scope) => this.catalogOf(scope),
       () => metrics.countMemoryLimit('resource-links'),
     );
@@ -86,12 +86,12 @@ export class Registry {
   scopeOf(scope: Scope, owner: string | undefined): Scope {
     if (this.variants.size === 0 || owner === undefined) return scope;
     const variant = this.variants.of(owner);
-    return variant ? new SessionScope(scope, variant) : scope;
+    return variant ? new OwnerScope(scope, variant) : scope;
   }
 
   /** The catalog that applies to a request with this scope. */
   catalogOf(scope: Scope): Catalog {
-    return scope instanceof SessionScope ? scope.catalog : this.current;
+    return scope instanceof OwnerScope ? scope.catalog : this.current;
   }
 
   /** Sets the ids of all configured servers. A name or URI with one of these ids leads only to that server. */
@@ -140,9 +140,9 @@ export class Registry {
    */
   hasFinalUris(server: string): boolean {
     if (!this.hasScopedUris) return true;
-    const { resources, templates } = this.current.server(server)?.listing ?? EMPTY_LISTING;
-    // A list that was not fetched yet is the list of EMPTY_LISTING. An empty list of the server is another object.
-    return resources !== EMPTY_LISTING.resources && templates !== EMPTY_LISTING.templates;
+    const { resources, templates } = this.current.server(server)?.listing ?? UNFETCHED_LISTING;
+    // A list that was not fetched yet is the list of UNFETCHED_LISTING. An empty list of the server is another object.
+    return resources !== UNFETCHED_LISTING.resources && templates !== UNFETCHED_LISTING.templates;
   }
 
   /** Resolves when the catalog has everything that was put so far. */

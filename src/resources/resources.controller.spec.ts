@@ -9,7 +9,7 @@ import type { Backends } from '../backends/backends.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { GatewayError, RemoteError, serverUnavailable } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { ResourceList } from '../core/resources/resource-list.js';
@@ -43,7 +43,7 @@ class Harness {
       typeof given === 'string' ? resource(given) : resource(...given),
     );
     const resources = await ResourceList.build(id, definitions, neverYield);
-    const listing = { ...EMPTY_LISTING, ...(await offerOf(id, [], templates)), resources };
+    const listing = { ...UNFETCHED_LISTING, ...(await offerOf(id, [], templates)), resources };
     await this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
     return this;
   }

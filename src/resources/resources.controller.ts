@@ -40,7 +40,8 @@ export class ResourcesController {
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.links.find(context.scope, uri) ?? (await this.findAfterListing(uri, context));
+    const found =
+      this.registry.resourceUris.find(context.scope, uri) ?? (await this.findAfterListing(uri, context));
     try {
       const answer = await this.forward(found, context);
       const mimeType = await runSliced(mimeTypeOf(answer), sliceScheduler.start());
@@ -49,19 +50,20 @@ export class ResourcesController {
       return result;
     } catch (error) {
       this.metrics.countResourceRead(found.server, listedMimeTypeOf(found), outcomeOfFailure(error));
-      return this.registry.links.throwPublicError(error, found.server, context.scope);
+      return this.registry.resourceUris.throwPublicError(error, found.server, context.scope);
     }
   }
 
   /**
-   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
-   * no such resource.
+   * Waits until the listings that are being fetched over the caller's own links have arrived, then searches again. Throws if
+   * there is no such resource.
    */
   private async findAfterListing(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
-    await this.backends.sessionListings.whenMayBeListed(context, owners);
-    const found = this.registry.links.find(context.scope, uri);
+    await this.backends.sessionListings.updateScopeWhenListed(context, owners);
+    // The wait may have replaced `context.scope`, so it is read again.
+    const found = this.registry.resourceUris.find(context.scope, uri);
     if (found) return found;
     // Throws `server-unavailable` if the URI contains the id of a server that has not listed its resources yet.
     this.backends.requireListed(owners, 'resources', uri);
@@ -82,7 +84,7 @@ export class ResourcesController {
     { server, uri }: ResolvedResource,
     { scope }: McpContext,
   ): Promise<JsonText> {
-    const rewrite = withPublicContents(answer, this.registry.links.publicUrisFor(server, scope, uri));
+    const rewrite = withPublicContents(answer, this.registry.resourceUris.publicUrisFor(server, scope, uri));
     return runSliced(rewrite, sliceScheduler.start());
   }
 }

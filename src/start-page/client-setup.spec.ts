@@ -4,7 +4,7 @@ import { CLIENT_NAMES, clientSetup, type ClientTarget } from './client-setup.js'
 const TARGET: ClientTarget = {
   url: 'http://127.0.0.1:3000',
   needsKey: false,
-  bridge: ['/bin/node', '/main.js'],
+  stdioCommand: ['/bin/node', '/main.js'],
 };
 const ENDPOINT = 'http://127.0.0.1:3000/mcp';
 

@@ -10,7 +10,7 @@ export interface ClientTarget {
   /** Whether the gateway requires a client key. */
   readonly needsKey: boolean;
   /** The command and first arguments of `gatehouse stdio`, for clients that speak only stdio. */
-  readonly bridge: readonly [command: string, ...args: string[]];
+  readonly stdioCommand: readonly [command: string, ...args: string[]];
 }
 
 /** The URL of the MCP endpoint, of one project or of all servers. */
@@ -84,7 +84,7 @@ const SETUPS: Readonly<Record<ClientName, (target: ClientTarget, endpoint: strin
     },
     ...(needsKey && { note: 'VS Code asks for the client key, which `gatehouse key create` creates.' }),
   }),
-  'claude-desktop': ({ url, project, needsKey, bridge: [command, ...args] }) => ({
+  'claude-desktop': ({ url, project, needsKey, stdioCommand: [command, ...args] }) => ({
     title: 'Claude Desktop',
     file: 'claude_desktop_config.json',
     config: {

@@ -9,8 +9,8 @@ import { START_PAGE_HEADERS, startPage, type StartPageFacts } from './start-page
 const PROJECT_PATH = /^\/projects\/([A-Za-z0-9_.-]+)\/mcp(?:\?|$)/;
 
 /**
- * Serves the start page for browsers at `/`. `GatewayServer` also routes the `GET /mcp` of a browser here. The page is
- * public, but it shows the state of the servers only in response to requests that may read `/health`.
+ * Serves the start page for browsers at `/`. `GatewayServer` also routes the `GET /mcp` of a browser here. The page
+ * requires no credentials, but it shows the state of the servers only in response to requests that may read `/health`.
  */
 @Controller()
 export class StartPageController {

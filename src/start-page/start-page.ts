@@ -15,8 +15,8 @@ export interface StartPageFacts {
   readonly project?: string | undefined;
   readonly needsKey: boolean;
   /**
-   * The servers of the project, or all servers. Undefined if the client may not read `/health`: it must not learn which
-   * projects exist.
+   * The servers of the project, or all servers. Undefined if the client may not read `/health`. Such a client does not get
+   * `'unknown project'` either, because it would reveal which projects exist.
    */
   readonly servers: readonly PageServer[] | 'unknown project' | undefined;
 }
@@ -52,7 +52,7 @@ const MAX_LISTED = 200;
 
 /** The page for a person who opens the gateway in a browser. */
 export function startPage(facts: StartPageFacts): string {
-  const target = { ...facts, bridge: ['gatehouse'] as const };
+  const target = { ...facts, stdioCommand: ['gatehouse'] as const };
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -100,7 +100,7 @@ describe('subscriptions to a disabled server', () => {
   });
 
   it('report a linked resource that is not listed', async () => {
-    harness.registry.links.publicUrisFor('s', EVERYTHING)('z://linked');
+    harness.registry.resourceUris.publicUrisFor('s', EVERYTHING)('z://linked');
     await harness.subscribe(client, publicly('z://linked'));
     await enable(false);
     expect(takeUpdates()).toEqual(['z://linked deleted']);

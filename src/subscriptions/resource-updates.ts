@@ -117,7 +117,7 @@ export class ResourceUpdates implements OnModuleInit {
     const uri = params['uri'];
     if (typeof uri !== 'string') return;
     const backend = this.backends.find(server);
-    // If sessions have links of their own, no client reads resources over the shared link.
+    // If link owners have links of their own, no client reads resources over the shared link.
     const isOnUnusedLink = backend?.hasSessionLinks === true && owner === undefined;
     const subscribed = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
     if (subscribed.length === 0) this.metrics.countUnsentUpdate('unheard');

@@ -38,7 +38,8 @@ export class SubscriptionAddresses {
       : undefined;
   }
 
-  /** Like `resolve`. If there is no address yet, waits for listings of the session that are still being fetched. */
+  /** Like `resolve`. If there is no address yet, waits until the listings that are being fetched over the
+   * client's own links have arrived. */
   resolveForSession(
     request: SubscriberRequest,
     uri: string,
@@ -46,7 +47,7 @@ export class SubscriptionAddresses {
     const address = this.resolve(request, uri);
     if (address) return address;
     const owners = this.ownersOf(request, uri);
-    const pendingListing = this.backends.sessionListings.whenMayBeListed(request, owners);
+    const pendingListing = this.backends.sessionListings.updateScopeWhenListed(request, owners);
     return pendingListing?.then(() => this.resolve(request, uri));
   }
 
@@ -126,11 +127,11 @@ export class SubscriptionAddresses {
     return listOf(this.registry.catalog, server) !== ResourceList.NOT_LISTED;
   }
 
-  /** Finds listed resources and patterns, and resources that results linked to (`ResourceLinks`). */
+  /** Finds listed resources and patterns, and resources that results linked to (`ResourceUris`). */
   private findAddress(scope: Scope, text: string): SubscribableAddress | undefined {
     const found = this.registry.catalogOf(scope).resources.view(scope).findSubscribable(text);
     if (found) return found;
-    const linked = this.registry.links.findLinked(scope, text);
+    const linked = this.registry.resourceUris.findLinked(scope, text);
     return linked && exactAddress(linked);
   }
 

@@ -55,7 +55,7 @@ export class SubscriptionConfirmation {
     );
   }
 
-  /** Repeats the request if the next link opens without a delay, as after an expired session with the server. */
+  /** Repeats the request if the next link opens without a delay, as after the server has ended the session of the link. */
   private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
     const link = this.links.find(backend.id)?.link;
     try {
@@ -84,7 +84,9 @@ export class SubscriptionConfirmation {
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
     const link = this.links.find(server, owner);
     if (!link)
-      throw this.backends.get(server).unavailableError() ?? serverUnavailable(server, 'it is not connected');
+      throw (
+        this.backends.get(server).refuseIfUnavailable() ?? serverUnavailable(server, 'it is not connected')
+      );
     try {
       await link.reconciler.confirm(uri);
     } catch (error) {

@@ -53,8 +53,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /**
-   * Throws if a limit is reached. Returns a promise, which rejects instead, if the URI may be in a listing of the
-   * session that is still being fetched. A URI that does not resolve passes, because `subscribe` refuses it.
+   * Throws if a limit is reached. Returns a promise, which rejects instead, if the URI may be in a listing that
+   * is being fetched over the client's own links. A URI that does not resolve passes, because `subscribe` refuses it.
    */
   requireWithinLimits(request: SubscriberRequest, uri: string): Promise<void> | undefined {
     const { subscriber } = request;

@@ -6,7 +6,7 @@ import { patternAt, type ResourcePattern } from '../core/resources/resource-patt
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { ClientSession } from '../mcp/mcp-context.js';
+import type { LinkOwner } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { LinkReconcilers } from './link-reconcilers.js';
@@ -167,7 +167,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     else this.reconcilers.attach(backend, link, undefined);
   }
 
-  private sessionLinkOpened(backend: Backend, link: Link, { id: owner }: ClientSession): void {
+  private sessionLinkOpened(backend: Backend, link: Link, { id: owner }: LinkOwner): void {
     const openedAt = performance.now();
     this.reconcilers.attach(backend, link, owner);
     void link.closed.then(() => {

@@ -70,13 +70,13 @@ export class WantedResources {
 
   /**
    * Whether the server does not have the resource any more: the server has listed its resources, and this resource is
-   * not listed, is not an instance of a template and is not linked (`ResourceLinks`).
+   * not listed, is not an instance of a template and is not linked (`ResourceUris`).
    */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
       listOf(catalog, address.server) !== ResourceList.NOT_LISTED &&
       !isOffered(catalog, address) &&
-      !this.registry.links.isLinked(address, catalog)
+      !this.registry.resourceUris.isLinked(address, catalog)
     );
   }
 

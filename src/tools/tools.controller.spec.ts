@@ -8,7 +8,7 @@ import { headersRefused, toCallError } from '../backends/link/link-errors.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../core/catalog/catalog.js';
 import { RemoteError, serverUnavailable } from '../core/errors.js';
 import { EVERYTHING } from '../core/scope.js';
 import { JsonText } from '../lib/json-text/json-text.js';
@@ -17,7 +17,7 @@ import type { ParamHeader } from '../mcp/param-headers.js';
 import { LATEST_REVISION } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
-import { MetaTools } from '../registry/meta-tools.js';
+import { MetaToolRegistry } from '../registry/meta-tool-registry.js';
 import { Registry } from '../registry/registry.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { ToolsController } from './tools.controller.js';
@@ -50,7 +50,7 @@ class Harness {
       backends as unknown as Backends,
       pages,
       metrics,
-      new MetaTools(registry),
+      new MetaToolRegistry(registry),
     );
   }
 
@@ -59,7 +59,7 @@ class Harness {
       ...definition(name, `,"title":${JSON.stringify(paramHeaders[0]?.name ?? '')}`),
       paramHeaders,
     }));
-    const listing = { ...EMPTY_LISTING, tools: definitions };
+    const listing = { ...UNFETCHED_LISTING, tools: definitions };
     const rank = id.charCodeAt(0);
     await this.registry.put({ id, rank, listing, style: 'never', disabledTools: new Set() });
   }

@@ -14,7 +14,7 @@ import type { Params } from '../mcp/json-rpc.js';
 import { ownParams, requireString, withoutTask } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
-import { MetaTools } from '../registry/meta-tools.js';
+import { MetaToolRegistry } from '../registry/meta-tool-registry.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
@@ -26,7 +26,7 @@ export class ToolsController {
     private readonly backends: Backends,
     private readonly pages: ListPages,
     private readonly metrics: Metrics,
-    private readonly metaTools: MetaTools,
+    private readonly metaTools: MetaToolRegistry,
   ) {}
 
   @McpRequest('tools/list')
@@ -42,7 +42,7 @@ export class ToolsController {
     const tool = view.find(name);
     if (!tool) {
       const owners = view.ownersOf(name);
-      const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+      const pendingListing = this.backends.sessionListings.updateScopeWhenListed(context, owners);
       if (pendingListing) return pendingListing.then(() => this.call(params, context));
       this.backends.requireListed(owners, 'tools', name);
       throw unknownName('tool', name, view);
@@ -76,7 +76,7 @@ export class ToolsController {
     const fail = (error: unknown): Promise<JsonText> => this.failed(error, tool, params, context, attempt);
     try {
       return this.send(tool, params, context)
-        .then((answer) => this.publicResultOf(answer, tool, context))
+        .then((answer) => this.countedResult(answer, tool, context))
         .catch(fail);
     } catch (error) {
       return fail(error);
@@ -103,8 +103,8 @@ export class ToolsController {
     });
   }
 
-  /** The result for the client, counted. Returns a promise only if the result may have URIs to replace. */
-  private publicResultOf(
+  /** Counts the call and returns the result for the client. Returns a promise only if the result may have URIs to replace. */
+  private countedResult(
     answer: JsonText,
     { server, definition }: CatalogEntry,
     context: McpContext,
@@ -116,7 +116,7 @@ export class ToolsController {
       return publicResult;
     };
     if (!mayMentionResources(result)) return count(result);
-    const publicUris = this.registry.links.publicUrisFor(server, context.scope);
+    const publicUris = this.registry.resourceUris.publicUrisFor(server, context.scope);
     return runSliced(withPublicLinks(result, publicUris), sliceScheduler.start()).then(count);
   }
 
@@ -129,15 +129,18 @@ export class ToolsController {
     attempt: 'first' | 'last',
   ): Promise<JsonText> {
     if (attempt === 'first' && hasRefusedHeaders(error)) {
-      const relisted = await this.listedAgain(tool, params, context);
+      const relisted = await this.refetchTool(tool, params, context);
       if (relisted) return this.forward(relisted, params, context, 'last');
     }
     this.metrics.countToolCall(tool.server, outcomeOfFailure(error));
-    return this.registry.links.throwPublicError(error, tool.server, context.scope);
+    return this.registry.resourceUris.throwPublicError(error, tool.server, context.scope);
   }
 
-  /** The tool as its server lists it now: its input schema says which headers a call needs. Undefined if it is not listed. */
-  private async listedAgain(
+  /**
+   * Fetches the tools of the server again, and updates `context.scope`. Returns the tool as it is listed now, because its input
+   * schema says which headers a call needs. Undefined if it is not listed.
+   */
+  private async refetchTool(
     { server, ownName }: CatalogEntry,
     params: Params | undefined,
     context: McpContext,

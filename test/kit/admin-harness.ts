@@ -6,7 +6,7 @@ import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { DefinitionPolicy } from '../../src/admin/definition-policy.js';
 import { FilePolicy } from '../../src/admin/file-policy.js';
 import { DecisionReview } from '../../src/decisions/decision-review.js';
-import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../src/core/catalog/catalog.js';
 import { storageUnavailable } from '../../src/state/storage-failure.js';
 import { AdminSettings } from '../../src/config/admin-settings.js';
 import { LiveConfig } from '../../src/config/live-config.js';
@@ -103,7 +103,7 @@ export class AdminHarness {
       if (!this.desired.current.get(id)?.enabled) return undefined;
       const tools = names?.map((name) => ({ name, text: JSON.stringify({ name }) }));
       return {
-        listing: tools && { ...EMPTY_LISTING, tools },
+        listing: tools && { ...UNFETCHED_LISTING, tools },
         status: () => ({ state: 'ready', since: 0, restarts: 0, inFlight: 0, waiting: 0, stderr: [] }),
         whenSynced: () => this.firstSync,
         reconnect: () => {},

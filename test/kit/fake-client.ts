@@ -6,7 +6,7 @@ import type { EventFrame } from '../../src/mcp/event-frame.js';
 import type {
   Caller,
   ClientRequestOptions,
-  ClientSession,
+  LinkOwner,
   DeliverOptions,
   SessionContext,
   Subscriber,
@@ -26,7 +26,7 @@ export interface PendingClientRequest {
   decline(error: Error): void;
 }
 
-export class FakeClient implements ClientSession {
+export class FakeClient implements LinkOwner {
   readonly notifications: { method: string; params: unknown }[] = [];
   readonly requests: PendingClientRequest[] = [];
   readonly closeListeners = new Set<() => void>();

@@ -1,5 +1,5 @@
 import { Naming } from '../../src/config/naming.js';
-import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../src/core/catalog/catalog.js';
 import type { JsonText } from '../../src/lib/json-text/json-text.js';
 import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { NamingStyle } from '../../src/core/naming/naming.js';
@@ -14,7 +14,7 @@ import { ToolSearch } from '../../src/meta-tools/name-search.js';
 import { toolMetaTools } from '../../src/meta-tools/tool-meta-tools.js';
 import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
-import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';
+import { MetaToolRegistry, type MetaTool } from '../../src/registry/meta-tool-registry.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { neverYield } from './resource-offers.js';
 
@@ -44,11 +44,11 @@ export class MetaToolHarness {
   readonly resourceSearch: ResourceSearch;
   readonly toolSearch: ToolSearch;
   readonly tools: readonly MetaTool[];
-  private readonly metaTools: MetaTools;
+  private readonly metaTools: MetaToolRegistry;
 
   constructor(naming: Partial<Naming> = {}) {
     this.registry = new Registry(Object.assign(new Naming(), naming));
-    this.metaTools = new MetaTools(this.registry);
+    this.metaTools = new MetaToolRegistry(this.registry);
     this.resourceSearch = new ResourceSearch(this.registry);
     this.resourceSearch.onModuleInit();
     this.toolSearch = new ToolSearch(this.registry);
@@ -79,7 +79,7 @@ export class MetaToolHarness {
       style,
       disabledTools: new Set(),
       listing: {
-        ...EMPTY_LISTING,
+        ...UNFETCHED_LISTING,
         tools: definitions('name', tools),
         resources: list,
         templates: read.templates,

@@ -16,12 +16,12 @@ const EXPIRED = new TransportError('session-expired', 'unknown session');
 
 type Step = ConnectionEvent['type'] | ConnectionEvent;
 
-const FAILED: ConnectionEvent = { type: 'failed', cause: CRASH };
-const LOST: ConnectionEvent = { type: 'lost', cause: CRASH };
-const SESSION_EXPIRED: ConnectionEvent = { type: 'lost', cause: EXPIRED };
+const FAILED: ConnectionEvent = { type: 'failed', error: CRASH };
+const LOST: ConnectionEvent = { type: 'lost', error: CRASH };
+const SESSION_EXPIRED: ConnectionEvent = { type: 'lost', error: EXPIRED };
 
 const asEvent = (step: Step): ConnectionEvent =>
-  typeof step === 'string' ? { type: step, cause: CRASH } : step;
+  typeof step === 'string' ? { type: step, error: CRASH } : step;
 
 /** The status after these events. A number in between is a time in milliseconds that passes. */
 function statusAfter(...steps: readonly (Step | number)[]): ConnectionStatus {
@@ -116,10 +116,10 @@ describe('transition', () => {
   });
 
   it('records when a state was entered and why', () => {
-    expect(statusAfter(5, 'connect')).toMatchObject({ since: 5, cause: undefined });
-    expect(statusAfter('connect', 7, FAILED)).toMatchObject({ since: 7, cause: CRASH });
-    expect(statusAfter('connect', FAILED, 9, 'connect')).toMatchObject({ since: 9, cause: CRASH });
-    expect(statusAfter('connect', FAILED, 'connect', 'opened').cause).toBeUndefined();
+    expect(statusAfter(5, 'connect')).toMatchObject({ since: 5, error: undefined });
+    expect(statusAfter('connect', 7, FAILED)).toMatchObject({ since: 7, error: CRASH });
+    expect(statusAfter('connect', FAILED, 9, 'connect')).toMatchObject({ since: 9, error: CRASH });
+    expect(statusAfter('connect', FAILED, 'connect', 'opened').error).toBeUndefined();
   });
 
   it('doubles the retry delay with every failed attempt, up to the limit', () => {
@@ -181,13 +181,13 @@ describe('transition, any order of events', () => {
     { maxLength: 60 },
   );
 
-  it('keeps cause, times and counts consistent with the state', () => {
+  it('keeps error, times and counts consistent with the state', () => {
     fc.assert(
       fc.property(steps, fc.constantFrom(process, httpServer), (events, server) => {
         let from = server();
         for (const event of events) {
           from = applySteps(from, event);
-          const { state, cause, since, nextAttemptAt, openedAt, failures } = from.status;
+          const { state, error, since, nextAttemptAt, openedAt, failures } = from.status;
           const { timeouts, unansweredProbes, attempts } = from.status;
           const isOpen = state === 'ready' || state === 'unresponsive';
           const isRetrying = state === 'retrying' || state === 'crash-loop';
@@ -198,9 +198,9 @@ describe('transition, any order of events', () => {
           expect(attempts === 0 || !(isOpen || state === 'stopped')).toBe(true);
           expect(attempts > 0 || state !== 'connecting').toBe(true);
           expect(failures.length).toBeLessThanOrEqual(5);
-          const needsCause = isRetrying || state === 'unresponsive';
-          const mayHaveCause = needsCause || state === 'connecting';
-          expect(cause === undefined ? !needsCause : mayHaveCause).toBe(true);
+          const needsError = isRetrying || state === 'unresponsive';
+          const mayHaveError = needsError || state === 'connecting';
+          expect(error === undefined ? !needsError : mayHaveError).toBe(true);
         }
       }),
     );
@@ -217,7 +217,7 @@ describe('transition of a server that does not answer', () => {
     expect(statusAfter(...READY, ...first, 8, last)).toMatchObject({
       state: 'unresponsive',
       since: 8,
-      cause: { message: 'it does not answer' },
+      error: { message: 'it does not answer' },
     });
   });
 
@@ -227,7 +227,7 @@ describe('transition of a server that does not answer', () => {
         state: 'ready',
         timeouts: 0,
         unansweredProbes: 0,
-        cause: undefined,
+        error: undefined,
       });
       expect(statusAfter(...READY, ...SILENT.slice(0, 3), ...reset, 'timed-out').state).toBe('ready');
       expect(statusAfter(...UNRESPONSIVE, ...reset, ...SILENT.slice(0, 3)).state).toBe('ready');
@@ -304,12 +304,12 @@ describe('transition, crash loop', () => {
   });
 });
 
-/** The delays after each attempt that fails with this cause: without calls, and while calls arrive. */
-function delaysAfter(failures: number, cause: Error): { idle: number[]; called: number[] } {
+/** The delays after each attempt that fails with this error: without calls, and while calls arrive. */
+function delaysAfter(failures: number, error: Error): { idle: number[]; called: number[] } {
   let from = httpServer();
   const delays: { idle: number[]; called: number[] } = { idle: [], called: [] };
   for (let n = 0; n < failures; n++) {
-    from = applySteps(from, 'connect', { type: 'failed', cause });
+    from = applySteps(from, 'connect', { type: 'failed', error });
     const called = applySteps(from, 'called').status;
     delays.idle.push(from.status.nextAttemptAt! - from.now);
     delays.called.push(called.nextAttemptAt! - from.now);
@@ -342,7 +342,7 @@ describe('transition of an HTTP server', () => {
   it('retries at once when a call arrives later than that', () => {
     const failures = Array.from(
       { length: 8 },
-      () => ['connect', { type: 'failed', cause: UNAUTHORIZED }] as const,
+      () => ['connect', { type: 'failed', error: UNAUTHORIZED }] as const,
     ).flat();
     const { status, now } = applySteps(httpServer(), ...failures, 20_000, 'called');
     expect(status.nextAttemptAt).toBe(now);

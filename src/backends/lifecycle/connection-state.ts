@@ -18,8 +18,8 @@ export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retryin
 export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly kind: ServerKind;
-  /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
-  readonly cause: Error | undefined;
+  /** The error for which the server cannot be used; while connecting, the error of the previous link or attempt. */
+  readonly error: Error | undefined;
   /** When the state was entered. */
   readonly since: number;
   /** When the first failure since the last ready state occurred; undefined if there is none. */
@@ -72,7 +72,7 @@ export type ConnectionEvent =
         | 'reconnect'
         | 'stop';
     }
-  | { readonly type: 'failed' | 'lost'; readonly cause: Error };
+  | { readonly type: 'failed' | 'lost'; readonly error: Error };
 
 /** What a transition depends on besides the status and the event. */
 interface TransitionInput {
@@ -84,7 +84,7 @@ interface TransitionInput {
 type Transition = (
   status: ConnectionStatus,
   input: TransitionInput,
-  cause: Error | undefined,
+  error: Error | undefined,
 ) => ConnectionStatus;
 
 /** Timeouts before a server counts as unresponsive. */
@@ -101,7 +101,7 @@ const NO_DELAY: RetryDelays = { idleMs: 0, calledMs: 0 };
 export const initialStatus = (now: number, kind: ServerKind): ConnectionStatus => ({
   state: 'stopped',
   kind,
-  cause: undefined,
+  error: undefined,
   since: now,
   downSince: undefined,
   attempts: 0,
@@ -127,7 +127,7 @@ const connect: Transition = (status, { now }) => ({
 const open: Transition = (status, { now }) => ({
   ...status,
   state: 'ready',
-  cause: undefined,
+  error: undefined,
   since: now,
   downSince: undefined,
   attempts: 0,
@@ -136,22 +136,22 @@ const open: Transition = (status, { now }) => ({
   unansweredProbes: 0,
 });
 
-const retry: Transition = (status, { now, random }, cause) => {
+const retry: Transition = (status, { now, random }, error) => {
   const { kind } = status;
   const { retries, failures, isFailingOften: wasFailingOften } = resetIfStable(status, now);
   const latestFailures = [...failures, now].slice(-OFTEN_FAILURES);
   const isFailingOften = wasFailingOften || areFrequent(latestFailures, now);
-  // After an expired session, the server is reachable. Only the session must be initialized again.
-  const isImmediate = isSessionExpired(cause) && !isFailingOften;
+  // A server that has ended the session of the link is reachable. Only the session must be initialized again.
+  const isImmediate = isSessionExpired(error) && !isFailingOften;
   const isCrashLoop = isFailingOften && kind === 'process';
-  const isUnreachable = failureCauseOf(cause) === 'unreachable';
+  const isUnreachable = failureCauseOf(error) === 'unreachable';
   const { idleMs, calledMs } = isImmediate
     ? NO_DELAY
     : retryDelays({ kind, retries, random, isCrashLoop, isUnreachable });
   return {
     ...initialStatus(now, kind),
     state: isCrashLoop ? 'crash-loop' : 'retrying',
-    cause,
+    error,
     downSince: status.downSince ?? now,
     attempts: status.attempts,
     retries: isImmediate ? retries : retries + 1,
@@ -187,7 +187,7 @@ const resetTimeoutCounts: Transition = (status) =>
 const recover: Transition = (status, { now }) => ({
   ...status,
   state: 'ready',
-  cause: undefined,
+  error: undefined,
   since: now,
   downSince: undefined,
   timeouts: 0,
@@ -200,7 +200,7 @@ const reconnect: Transition = (status, { now }) => ({
   state: 'connecting',
   downSince: status.downSince,
   attempts: 1,
-  cause: status.state === 'unresponsive' ? undefined : status.cause,
+  error: status.state === 'unresponsive' ? undefined : status.error,
 });
 
 const stop: Transition = ({ kind }, { now }) => initialStatus(now, kind);
@@ -238,19 +238,22 @@ export function transition(
   input: TransitionInput,
 ): ConnectionStatus {
   const apply = TRANSITIONS[status.state][event.type];
-  return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
+  return apply ? apply(status, input, 'error' in event ? event.error : undefined) : status;
 }
 
-/** Whether the session has expired and the next link is opened without a delay, so that requests can wait for that link. */
-export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
-  isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
+/**
+ * Whether the server has ended the session of the link and the next link is opened without a delay, so that requests can wait
+ * for that link.
+ */
+export const isReinitializing = ({ state, error, since, nextAttemptAt }: ConnectionStatus): boolean =>
+  isSessionExpired(error) && (state === 'connecting' || nextAttemptAt === since);
 
 function unresponsiveIfSilent(status: ConnectionStatus, now: number): ConnectionStatus {
   const { state, timeouts, unansweredProbes } = status;
   const isSilent = timeouts >= UNRESPONSIVE_TIMEOUTS && unansweredProbes >= UNRESPONSIVE_PROBES;
   if (state === 'unresponsive' || !isSilent) return status;
-  const cause = new Error('it does not answer');
-  return { ...status, state: 'unresponsive', cause, since: now, downSince: status.downSince ?? now };
+  const error = new Error('it does not answer');
+  return { ...status, state: 'unresponsive', error, since: now, downSince: status.downSince ?? now };
 }
 
 function areFrequent(failures: readonly number[], now: number): boolean {

@@ -40,13 +40,13 @@ describe('ServerConnection', () => {
     expect(server.lost).toEqual([{ link, reason }]);
     expect(link.closes).toBe(1);
     expect(server.state).toBe('retrying');
-    expect(server.connection.status.cause).toBe(reason);
+    expect(server.connection.status.error).toBe(reason);
     await advanceTime(499);
     expect(server.attempts).toBe(1);
     await advanceTime(1);
     expect(server.state).toBe('ready');
     expect(server.connection.restarts).toBe(1);
-    expect(server.connection.status.cause).toBeUndefined();
+    expect(server.connection.status.error).toBeUndefined();
   });
 
   it('doubles the delay after every failed attempt', async () => {
@@ -72,7 +72,7 @@ describe('ServerConnection', () => {
     server.connect = () => new Promise(() => {});
     await advanceTime(500);
     expect(server.state).toBe('connecting');
-    expect(server.connection.status.cause?.message).toBe('no route');
+    expect(server.connection.status.error?.message).toBe('no route');
   });
 
   it('starts with the shortest delay again after a stable link', async () => {

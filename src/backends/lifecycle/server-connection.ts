@@ -23,10 +23,10 @@ import { unavailableErrorOf } from './unavailability.js';
 interface ConnectionObserver {
   opened(link: Link): void;
   /** Called before the state changes. */
-  lost(link: Link, cause: Error): void;
+  lost(link: Link, error: Error): void;
   stateChanged(): void;
   /** The server answered a request of a client with an error. */
-  refused?(request: LinkRequest, error: RemoteError): void;
+  answeredWithError?(request: LinkRequest, error: RemoteError): void;
 }
 
 /** The last lost link or failed attempt. It is kept when a link is open again. */
@@ -106,7 +106,7 @@ export class ServerConnection {
     return this.failure;
   }
 
-  /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
+  /** The error with which a call fails now; undefined when the server is ready or calls wait for a link with a new session. */
   unavailableError(): GatewayError | undefined {
     const { currentStatus } = this;
     if (currentStatus.state === 'ready') return undefined;
@@ -143,24 +143,27 @@ export class ServerConnection {
     void this.current?.close();
   }
 
-  /** Resolves with the link that follows the link `lost`. Rejects when it is opened only after a delay, or not at all. */
-  nextLink(lost: Link | undefined): Promise<Link> {
-    const { state, cause } = this.currentStatus;
-    if (this.current && this.current !== lost) return Promise.resolve(this.current);
+  /**
+   * Resolves with the link that follows `previous`, which may be open still. Rejects when the next link is opened only after a
+   * delay, or not at all.
+   */
+  nextLink(previous: Link | undefined): Promise<Link> {
+    const { state, error } = this.currentStatus;
+    if (this.current && this.current !== previous) return Promise.resolve(this.current);
     const isDelayed = state === 'retrying' || state === 'crash-loop';
     if (this.isStopping || (isDelayed && !isReinitializing(this.currentStatus)))
-      return Promise.reject(cause ?? stoppedError());
+      return Promise.reject(error ?? stoppedError());
     return this.waiters.wait();
   }
 
-  /** Sends a request of a client. If the session has expired, sends the request once more, over the next link. */
+  /** Sends a request of a client. If the server has ended the session of the link, sends it once more, over the next link. */
   request(request: LinkRequest): Promise<JsonText> {
     const error = this.unavailableError();
     if (error) return Promise.reject(error);
     return this.current ? this.send(this.current, request, 'first') : this.resend(undefined, request);
   }
 
-  /** After the first attempt, a request whose session has expired is sent again over the next link. */
+  /** After the first attempt, a request is sent again over the next link if the server has ended the session of the link. */
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
     const { received } = link;
     return link.request(request).then(
@@ -171,7 +174,7 @@ export class ServerConnection {
       (error: unknown) => {
         if (error instanceof RemoteError) {
           this.recordAnswer(link);
-          this.observer.refused?.(request, error);
+          this.observer.answeredWithError?.(request, error);
         } else if (isTimeout(error) && link.received === received) this.recordTimeout(link, request);
         if (attempt === 'first' && isSessionExpired(error)) return this.resend(link, request);
         throw toCallError(this.server, error);
@@ -179,9 +182,9 @@ export class ServerConnection {
     );
   }
 
-  /** Waits for the link that follows `lost`, and sends the request over it. */
-  private async resend(lost: Link | undefined, request: LinkRequest): Promise<JsonText> {
-    const next = this.nextLink(lost).catch((error: unknown) => {
+  /** Waits for the link that follows `previous`, and sends the request over it. */
+  private async resend(previous: Link | undefined, request: LinkRequest): Promise<JsonText> {
+    const next = this.nextLink(previous).catch((error: unknown) => {
       throw toCallError(this.server, error);
     });
     const link = await waitForLink(this.server, next, request);
@@ -226,19 +229,19 @@ export class ServerConnection {
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       const stderr = error instanceof ConnectError ? error.stderr : [];
-      this.recordFailure({ type: 'failed', cause: error as Error }, stderr);
+      this.recordFailure({ type: 'failed', error: error as Error }, stderr);
       return;
     }
     if (this.isStopping) return link.close();
     this.linkOpened(link);
-    const cause = await link.closed;
+    const error = await link.closed;
     this.current = undefined;
     this.probe.stop();
-    this.observer.lost(link, cause);
+    this.observer.lost(link, error);
     this.closing = link.close();
-    this.recordFailure({ type: 'lost', cause }, link.stderrTail());
-    // After an expired session, the old link may still receive responses while the next link is opened.
-    if (!isSessionExpired(cause)) await this.closing;
+    this.recordFailure({ type: 'lost', error }, link.stderrTail());
+    // If the server has ended the session of the link, the link may still receive responses while the next link is opened.
+    if (!isSessionExpired(error)) await this.closing;
   }
 
   private linkOpened(link: Link): void {
@@ -250,14 +253,14 @@ export class ServerConnection {
   }
 
   private recordFailure(
-    event: Extract<ConnectionEvent, { readonly cause: Error }>,
+    event: Extract<ConnectionEvent, { readonly error: Error }>,
     stderr: readonly string[],
   ): void {
     if (this.isReconnectRequested || this.isStopping) return;
-    if (!isSessionExpired(event.cause))
-      this.failure = { at: Date.now(), error: event.cause, stderr: stderr.slice(-MAX_FAILURE_LINES) };
+    if (!isSessionExpired(event.error))
+      this.failure = { at: Date.now(), error: event.error, stderr: stderr.slice(-MAX_FAILURE_LINES) };
     this.dispatch(event);
-    if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.cause);
+    if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.error);
   }
 
   private waitForRetry(): Promise<void> {

@@ -49,6 +49,6 @@ export class ServerStarter {
 
 /** Whether the attempt failed before a process was started. */
 function isSpawnError(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof TransportError && cause.details.spawnCode !== undefined;
+  const innerError = error instanceof Error ? error.cause : undefined;
+  return innerError instanceof TransportError && innerError.details.spawnCode !== undefined;
 }

@@ -9,7 +9,7 @@ const exited = new TransportError('broken', 'exit code 1', { hasExited: true });
 const failed = (more: Partial<ConnectionStatus> = {}): ConnectionStatus => ({
   ...initialStatus(60_000, 'process'),
   state: 'retrying',
-  cause: exited,
+  error: exited,
   downSince: 1000,
   attempts: 3,
   nextAttemptAt: 64_000,
@@ -46,14 +46,14 @@ describe('StateLog', () => {
   });
 
   it('shortens a reason that is a text of the server', () => {
-    new StateLog('fs').changed(failed({ cause: new Error('x'.repeat(100_000)) }), 'connecting');
+    new StateLog('fs').changed(failed({ error: new Error('x'.repeat(100_000)) }), 'connecting');
     expect(entries()[0]!['reason']).toBe(`${'x'.repeat(500)}…`);
   });
 
   it('writes a failure again only if its reason or its last line of stderr differs', () => {
     const log = new StateLog('fs');
     for (const stderr of [['a'], ['a'], ['b'], ['b']]) log.changed(failed(), 'connecting', stderr);
-    log.changed(failed({ cause: new Error('refused') }), 'connecting', ['b']);
+    log.changed(failed({ error: new Error('refused') }), 'connecting', ['b']);
     expect(entries().map(({ reason, stderr }) => [reason, stderr])).toEqual([
       ['exit code 1', ['a']],
       ['exit code 1', ['b']],
@@ -62,7 +62,7 @@ describe('StateLog', () => {
   });
 
   it('writes no stderr of an earlier failure when the server is ready', () => {
-    new StateLog('fs').changed(failed({ state: 'ready', cause: undefined }), 'connecting', ['a']);
+    new StateLog('fs').changed(failed({ state: 'ready', error: undefined }), 'connecting', ['a']);
     expect(entries()).toMatchObject([{ level: 'info', message: 'server is ready' }]);
     expect(entries()[0]).not.toHaveProperty('stderr');
   });

@@ -22,10 +22,10 @@ export class StateLog {
   /** To be called after each change of the state. `stderr` are the last lines of the process whose failure changed the state. */
   changed(status: ConnectionStatus, previous: ConnectionState, stderr: readonly string[] = []): void {
     const { server } = this;
-    const { state, cause } = status;
-    const reason = cause && shorten(cause.message, MAX_LINE_LENGTH);
+    const { state, error } = status;
+    const reason = error && shorten(error.message, MAX_LINE_LENGTH);
     const isFailure = state === 'retrying' || state === 'crash-loop';
-    const text = `${state} ${cause?.message} ${isFailure ? stderr.at(-1) : ''}`;
+    const text = `${state} ${error?.message} ${isFailure ? stderr.at(-1) : ''}`;
     if (state === 'connecting' || text === this.lastLogged) return;
     this.lastLogged = text;
     const entry = { message: `server is ${state}`, server, cause: causeOf(status), reason };

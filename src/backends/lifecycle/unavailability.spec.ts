@@ -25,42 +25,42 @@ const http = (httpStatus: number): Error =>
 describe('unavailableErrorOf', () => {
   it.each<[UnavailableReason, string, Partial<ConnectionStatus>]>([
     ['starting', 'the first link is being opened', { state: 'connecting' }],
-    ['unresponsive', 'requests time out', { state: 'unresponsive', cause: new Error('it does not answer') }],
+    ['unresponsive', 'requests time out', { state: 'unresponsive', error: new Error('it does not answer') }],
     [
       'unresponsive',
       'initialize timed out',
-      { state: 'retrying', cause: new GatewayError('timeout', 'late') },
+      { state: 'retrying', error: new GatewayError('timeout', 'late') },
     ],
-    ['crashed', 'the process has ended', { state: 'retrying', cause: exited }],
-    ['crashed', 'the next process is being started', { state: 'connecting', cause: exited }],
+    ['crashed', 'the process has ended', { state: 'retrying', error: exited }],
+    ['crashed', 'the next process is being started', { state: 'connecting', error: exited }],
     [
       'crashed',
       'the process ended at its start',
-      { state: 'crash-loop', cause: new ConnectError(exited, []) },
+      { state: 'crash-loop', error: new ConnectError(exited, []) },
     ],
-    ['unreachable', 'no connection', { state: 'retrying', cause: new TransportError('unreachable', 'no') }],
-    ['unreachable', 'an unknown error', { state: 'retrying', cause: new Error('no') }],
-    ['unauthorized', 'HTTP 401', { state: 'retrying', cause: http(401) }],
-    ['unauthorized', 'HTTP 403', { state: 'retrying', cause: http(403) }],
-    ['unreachable', 'HTTP 404', { state: 'retrying', cause: http(404) }],
-    ['unreachable', 'HTTP 500', { state: 'retrying', cause: http(500) }],
-    ['unreachable', 'a lost connection', { state: 'retrying', cause: brokenError('lost') }],
-    ['unreachable', 'a missing command', { state: 'retrying', cause: new ConnectError(notFound, []) }],
-    ['unresponsive', 'a full stdin', { state: 'retrying', cause: new TransportError('busy', 'x') }],
+    ['unreachable', 'no connection', { state: 'retrying', error: new TransportError('unreachable', 'no') }],
+    ['unreachable', 'an unknown error', { state: 'retrying', error: new Error('no') }],
+    ['unauthorized', 'HTTP 401', { state: 'retrying', error: http(401) }],
+    ['unauthorized', 'HTTP 403', { state: 'retrying', error: http(403) }],
+    ['unreachable', 'HTTP 404', { state: 'retrying', error: http(404) }],
+    ['unreachable', 'HTTP 500', { state: 'retrying', error: http(500) }],
+    ['unreachable', 'a lost connection', { state: 'retrying', error: brokenError('lost') }],
+    ['unreachable', 'a missing command', { state: 'retrying', error: new ConnectError(notFound, []) }],
+    ['unresponsive', 'a full stdin', { state: 'retrying', error: new TransportError('busy', 'x') }],
     [
       'crashed',
       'a request of a lost process',
-      { state: 'retrying', cause: brokenError('x', { cause: exited }) },
+      { state: 'retrying', error: brokenError('x', { cause: exited }) },
     ],
     [
       'crashed',
       'a process that was killed because of a long line',
-      { state: 'retrying', cause: new TransportError('too-large', 'x', { hasExited: true }) },
+      { state: 'retrying', error: new TransportError('too-large', 'x', { hasExited: true }) },
     ],
     [
       'unreachable',
       'a long message over HTTP',
-      { state: 'retrying', cause: new TransportError('too-large', 'x') },
+      { state: 'retrying', error: new TransportError('too-large', 'x') },
     ],
     ['disabled', 'the connection was stopped', { state: 'stopped' }],
   ])('has the reason %s for: %s', (reason, _what, values) => {
@@ -69,7 +69,7 @@ describe('unavailableErrorOf', () => {
 
   it('contains neither the address, nor the command, nor the output of the server', () => {
     for (const message of ['getaddrinfo ENOTFOUND db.internal', 'cannot start "/opt/db"', 'Error: secret']) {
-      const error = unavailableErrorOf('db', status({ state: 'retrying', cause: new Error(message) }), NOW);
+      const error = unavailableErrorOf('db', status({ state: 'retrying', error: new Error(message) }), NOW);
       expect(error?.message).toBe('SERVER_UNAVAILABLE: server db is not available: it cannot be reached');
       expect(JSON.stringify(error?.data)).not.toContain(message);
     }
@@ -85,24 +85,24 @@ describe('unavailableErrorOf', () => {
   });
 
   it('is undefined while the server is ready or its session is renewed', () => {
-    const cause = new TransportError('session-expired', 'unknown session');
+    const error = new TransportError('session-expired', 'unknown session');
     expect(dataOf({ state: 'ready' })).toBeUndefined();
-    expect(dataOf({ state: 'connecting', cause })).toBeUndefined();
+    expect(dataOf({ state: 'connecting', error })).toBeUndefined();
   });
 });
 
 describe('causeOf', () => {
   it.each<[FailureCause | undefined, Partial<ConnectionStatus>]>([
     [undefined, { state: 'connecting' }],
-    ['not-found', { state: 'retrying', cause: http(404) }],
-    ['not-found', { state: 'crash-loop', cause: new ConnectError(notFound, []) }],
+    ['not-found', { state: 'retrying', error: http(404) }],
+    ['not-found', { state: 'crash-loop', error: new ConnectError(notFound, []) }],
     [
       'unreachable',
-      { state: 'retrying', cause: new TransportError('session-expired', 'x', { httpStatus: 404 }) },
+      { state: 'retrying', error: new TransportError('session-expired', 'x', { httpStatus: 404 }) },
     ],
-    ['unauthorized', { state: 'retrying', cause: http(401) }],
-    ['crashed', { state: 'crash-loop', cause: new ConnectError(exited, []) }],
-    ['unresponsive', { state: 'unresponsive', cause: new Error('it does not answer') }],
+    ['unauthorized', { state: 'retrying', error: http(401) }],
+    ['crashed', { state: 'crash-loop', error: new ConnectError(exited, []) }],
+    ['unresponsive', { state: 'unresponsive', error: new Error('it does not answer') }],
   ])('is %s for %j', (cause, values) => {
     expect(causeOf(status(values))).toBe(cause);
   });

@@ -5,21 +5,21 @@ import { isReinitializing, type ConnectionStatus } from './connection-state.js';
 /** The shortest delay in an error. After a shorter delay, clients would call again before a link can be open. */
 const MIN_RETRY_AFTER_MS = 100;
 
-/** The error with which a call fails now; undefined when the server is ready, or when calls wait for a new session. */
+/** The error with which a call fails now; undefined when the server is ready or calls wait for a link with a new session. */
 export function unavailableErrorOf(
   server: string,
   status: ConnectionStatus,
   now: number,
 ): GatewayError | undefined {
-  const { state, cause, nextAttemptAt } = status;
+  const { state, error, nextAttemptAt } = status;
   if (state === 'ready' || isReinitializing(status)) return undefined;
   const retryAfterMs = nextAttemptAt && Math.max(nextAttemptAt - now, MIN_RETRY_AFTER_MS);
   const reason = causeOf(status) ?? (state === 'connecting' ? 'starting' : 'disabled');
-  return downError(server, reason, { retryAfterMs, cause });
+  return downError(server, reason, { retryAfterMs, cause: error });
 }
 
 /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
-export function causeOf({ state, cause }: ConnectionStatus): FailureCause | undefined {
+export function causeOf({ state, error }: ConnectionStatus): FailureCause | undefined {
   if (state === 'unresponsive') return 'unresponsive';
-  return cause && failureCauseOf(cause);
+  return error && failureCauseOf(error);
 }

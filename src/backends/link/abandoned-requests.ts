@@ -1,5 +1,5 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
-import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import type { Caller, LinkOwner } from '../../mcp/mcp-context.js';
 import { ORIGIN_GRACE_MS, type ClientKey, type EndedCalls } from './ended-calls.js';
 
 /** Maximum abandoned requests that are stored for one link. */
@@ -16,7 +16,7 @@ interface AbandoningClient {
   readonly key: ClientKey;
   /** The key of the client's principal: see `Caller`. */
   readonly quotaKey: string;
-  readonly session: ClientSession | undefined;
+  readonly session: LinkOwner | undefined;
   /** Number of abandoned requests of the client. */
   count: number;
 }

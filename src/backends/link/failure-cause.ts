@@ -25,15 +25,15 @@ const DESCRIPTIONS = {
 /** Why a link with this error was lost or could not be opened. */
 export function failureCauseOf(error: unknown): FailureCause {
   if (isTimeout(error)) return 'unresponsive';
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (!(error instanceof TransportError)) return cause ? failureCauseOf(cause) : 'unreachable';
+  const innerError = error instanceof Error ? error.cause : undefined;
+  if (!(error instanceof TransportError)) return innerError ? failureCauseOf(innerError) : 'unreachable';
   const { fault, details } = error;
   if (details.hasExited) return 'crashed';
   if (fault === 'busy') return 'unresponsive';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   if (isNotFound(error)) return 'not-found';
-  // The error of a request in flight has the failure of its link as `cause`.
-  return cause instanceof TransportError ? failureCauseOf(cause) : 'unreachable';
+  // The error of a request in flight wraps the failure of its link (`Error.cause`).
+  return innerError instanceof TransportError ? failureCauseOf(innerError) : 'unreachable';
 }
 
 const isNotFound = ({ fault, details }: TransportError): boolean =>

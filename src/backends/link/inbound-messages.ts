@@ -8,7 +8,7 @@ import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import { withoutSubscriptionId } from '../../mcp/envelope.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, readMessage, requestIdIn, type Inbound, type Params } from '../../mcp/json-rpc.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { LinkOwner } from '../../mcp/mcp-context.js';
 import { paramsWithoutTask } from '../../mcp/params.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
 import { brokenError, isOverLimit } from './link-errors.js';
@@ -58,8 +58,8 @@ export interface InboundOptions {
   readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
   /** Called for every message that was dropped or refused because its client is not known, or because it was not allowed. */
   readonly onUnattributed?: ((message: AttributableMessage) => void) | undefined;
-  /** The session that this link belongs to; absent when sessions share the link. */
-  readonly owner?: ClientSession | undefined;
+  /** The owner of this link; absent when clients share the link. */
+  readonly owner?: LinkOwner | undefined;
 }
 
 interface InboundMessagesEvents {

@@ -22,7 +22,7 @@ import { PendingRequests, type AbandonReason, type PendingRequest } from './pend
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** How long a link whose session has expired waits for the responses to its requests in flight. */
+/** How long a link whose session the server has ended waits for the responses to its requests in flight. */
 const LATE_RESPONSE_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 
@@ -295,7 +295,7 @@ export class JsonRpcLink implements ExpirableLink {
     this.monitor.stop();
     this.listens?.stop();
     this.inbound.limiter.stop();
-    // After an expired session, the server may still respond to requests that it has accepted before.
+    // After the server has ended the session of the link, it may still respond to requests that it has accepted before.
     if (!isSessionExpired(reason)) this.failPending();
     this.resolveClosed(reason);
   }

@@ -4,7 +4,7 @@ import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import type { Era } from '../../core/errors.js';
 import { VERSION } from '../../version.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { LinkOwner } from '../../mcp/mcp-context.js';
 import type { AddressPolicy } from '../address-policy.js';
 import { ConnectError, type Link } from './link.js';
 import { StreamableHttpTransport, type StreamableHttpOptions } from '../http/streamable-http-transport.js';
@@ -45,15 +45,15 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
  */
 export const SESSIONLESS_CAPABILITIES: ClientCapabilities = { ...SHARED_CAPABILITIES, roots: {} };
 
-/** Client capabilities that may be declared on the link of one session, but not on a shared link. */
+/** Client capabilities that may be declared on the link of one owner, but not on a shared link. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
 const NO_PROXIES = new EgressProxies({});
 
 /** With these HTTP statuses, a server that knows only HTTP+SSE responds to a POST. */
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
-/** Opens a link to a server: a link for the session `owner`, or, without an owner, the link that all sessions share. */
-export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
+/** Opens a link to a server: a link of `owner`, or, without an owner, the link that all clients share. */
+export type LinkFactory = (signal: AbortSignal, owner?: LinkOwner) => Promise<Link>;
 
 export interface LinkFactoryOptions extends Pick<
   LinkOptions,
@@ -90,7 +90,7 @@ export function createLinkFactory(
     transport: LinkTransport,
     opening: Opening,
     signal: AbortSignal,
-    owner?: ClientSession,
+    owner?: LinkOwner,
   ): Promise<JsonRpcLink> =>
     JsonRpcLink.connect(
       transport,
@@ -129,7 +129,7 @@ export function createLinkFactory(
   const overSse: LinkFactory = (signal, owner) =>
     open(new SseTransport(config, options()), 'initialize', signal, owner);
   if (config.type === 'sse') return overSse;
-  const openHttp = (opening: Opening, signal: AbortSignal, owner?: ClientSession): Promise<JsonRpcLink> =>
+  const openHttp = (opening: Opening, signal: AbortSignal, owner?: LinkOwner): Promise<JsonRpcLink> =>
     open(new StreamableHttpTransport(config, options()), opening, signal, owner);
   const usualOpening = openingOf(config.era, 'probe');
   if (usualOpening === 'discover') return (signal, owner) => openHttp(usualOpening, signal, owner);

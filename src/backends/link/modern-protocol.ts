@@ -3,7 +3,7 @@ import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { capabilitiesMember, envelopeMembers, identityMembers, withEnvelope } from '../../mcp/envelope.js';
-import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import type { Caller, LinkOwner } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { resultKindOf, resultTypeIn, type ResultKind } from '../../mcp/result-kind.js';
@@ -40,7 +40,7 @@ export class ModernProtocol implements LinkProtocol {
   /** The members of the envelope of the gateway's own requests. */
   private readonly gatewayMembers: string;
   /** By session: the members of the envelope. They are stored, because the capabilities of a session do not change. */
-  private readonly sessionMembers = new WeakMap<ClientSession, string>();
+  private readonly sessionMembers = new WeakMap<LinkOwner, string>();
 
   constructor(private readonly options: ModernProtocolOptions) {
     this.notifiesOfCancellation = !options.isHttp;

@@ -26,7 +26,7 @@ interface ServerRequest {
   /** The calls of the client that may have caused the request. */
   readonly callers: readonly Caller[];
   /**
-   * Whether the request is cancelled when all of its `callers` have ended. On the link of one session, a request outside of a
+   * Whether the request is cancelled when all of its `callers` have ended. On the link of one owner, a request outside of a
    * response stream may belong to no call; it is cancelled when the link ends.
    */
   readonly isOfCall: boolean;

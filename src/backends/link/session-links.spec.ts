@@ -3,7 +3,7 @@ import { FakeClient } from '../../../test/kit/fake-client.js';
 import { FakeLink } from '../../../test/kit/fake-link.js';
 import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { deferred } from '../../../test/kit/until.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { LinkOwner } from '../../mcp/mcp-context.js';
 import { MemoryQuotas } from '../../state/memory-quotas.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import type { Link } from './link.js';
@@ -11,7 +11,7 @@ import { SessionLinks } from './session-links.js';
 
 /** Session links that are fakes. */
 class Harness {
-  readonly owners: ClientSession[] = [];
+  readonly owners: LinkOwner[] = [];
   readonly links: FakeLink[] = [];
   readonly signals: AbortSignal[] = [];
   readonly reported: Link[] = [];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Definition } from '../../core/naming/catalog-entry.js';
-import { EMPTY_LISTING } from '../../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../core/catalog/catalog.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import type { ResourceTemplate } from '../../core/resources/resource-template.js';
 import type { Lists } from './list-kinds.js';
@@ -16,7 +16,7 @@ export class ListDeduplicator {
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** Replaces each list for which there is an equal one: that of the shared link, or that of another session. */
+  /** Replaces each list for which there is an equal one: that of the shared link, or that of another link owner. */
   deduplicate(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
     const deduplicated: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
@@ -48,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the list was fetched. If not, it is the placeholder in `EMPTY_LISTING`; a fetched list without items never is. */
-export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== EMPTY_LISTING[kind];
+/** Whether the list was fetched. If not, it is the one in `UNFETCHED_LISTING`; a fetched list without items never is. */
+export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== UNFETCHED_LISTING[kind];

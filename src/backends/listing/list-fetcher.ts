@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { EMPTY_LISTING } from '../../core/catalog/catalog.js';
+import { UNFETCHED_LISTING } from '../../core/catalog/catalog.js';
 import { ERROR_CODES, RemoteError } from '../../core/errors.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
@@ -26,7 +26,7 @@ const MAX_LOGGED_LENGTH = 200;
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
-/** The templates of a server that has none. In contrast, `EMPTY_LISTING.templates` means that they were not fetched yet. */
+/** The templates of a server that has none. In contrast, `UNFETCHED_LISTING.templates` means that they were not fetched yet. */
 const NO_TEMPLATES: readonly ResourceTemplate[] = [];
 
 /** Fetches the lists of one server, and logs their defects. A list that has not changed stays the same object. */
@@ -99,7 +99,7 @@ export class ListFetcher {
         .slice(0, MAX_LOGGED_TEMPLATES)
         .map((uriTemplate) => uriTemplate.slice(0, MAX_LOGGED_LENGTH)),
     });
-    const isFirstFetch = currentTemplates === EMPTY_LISTING.templates;
+    const isFirstFetch = currentTemplates === UNFETCHED_LISTING.templates;
     return !isFirstFetch && haveSameTexts(templates, currentTemplates) ? currentTemplates : templates;
   }
 

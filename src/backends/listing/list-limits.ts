@@ -44,8 +44,8 @@ export const TEMPLATE_LIST_LIMITS: ListLimits = {
 };
 
 /**
- * Limits for each list of one session (`isolation: session`). If a list exceeds them, the session keeps its previous list or, if
- * it has none, uses the list of the shared link.
+ * Limits for each list of one link owner (`isolation: session`). If a list exceeds them, the owner keeps its previous list or,
+ * if it has none, uses the list of the shared link.
  */
 export const SESSION_LIST_LIMITS: ListLimits = {
   maxPages: 100,

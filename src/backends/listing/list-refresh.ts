@@ -4,7 +4,7 @@ import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
 /** Minimum time between two fetches because of errors of the server. Most such errors are only about arguments. */
-const MIN_REFUSAL_INTERVAL_MS = 10_000;
+const MIN_ERROR_FETCH_INTERVAL_MS = 10_000;
 /** The share by which the refresh interval varies at random, so that servers are not all listed at the same time. */
 const JITTER = 0.1;
 
@@ -28,7 +28,7 @@ interface RefreshOptions {
 export class ListRefresh {
   private link: Link | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private lastRefusalAt = -Infinity;
+  private lastErrorFetchAt = -Infinity;
 
   constructor(private readonly options: RefreshOptions) {}
 
@@ -43,15 +43,15 @@ export class ListRefresh {
    * To be called when the server answered a client's request with an error. The list with the requested name is fetched again if
    * the error may mean that the server no longer has it, and the server does not announce changes of that list.
    */
-  handleRefusal({ method, params }: LinkRequest, { code }: RemoteError): void {
+  handleErrorAnswer({ method, params }: LinkRequest, { code }: RemoteError): void {
     const kinds = UNKNOWN_NAME_CODES.has(code) ? NAMED_KINDS.get(method) : undefined;
     if (!kinds) return;
     const now = performance.now();
-    if (now - this.lastRefusalAt < MIN_REFUSAL_INTERVAL_MS) return;
+    if (now - this.lastErrorFetchAt < MIN_ERROR_FETCH_INTERVAL_MS) return;
     // The kinds of one method have the same capability.
     if (this.announcesChanges(kinds[0]!)) return;
     if (method === 'resources/read' && !this.options.listsResource(uriIn(params))) return;
-    this.lastRefusalAt = now;
+    this.lastErrorFetchAt = now;
     this.options.fetch(kinds);
   }
 

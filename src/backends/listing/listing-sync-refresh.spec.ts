@@ -171,7 +171,7 @@ describe('ListingSync after an error of the server', () => {
   ])('with code %i has fetched the list %i times', async (code, count) => {
     const harness = new ListingSyncHarness();
     const link = await harness.attach(listAnswers('t', 'p'));
-    harness.sync.refresh.handleRefusal(call, errorOf(code));
+    harness.sync.refresh.handleErrorAnswer(call, errorOf(code));
     await advance(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, 1]);
   });
@@ -180,7 +180,7 @@ describe('ListingSync after an error of the server', () => {
     const harness = new ListingSyncHarness();
     const link = await harness.attach(listAnswers('t', 'p'));
     for (let n = 0; n < 300; n++) {
-      harness.sync.refresh.handleRefusal(call, errorOf(-32602));
+      harness.sync.refresh.handleErrorAnswer(call, errorOf(-32602));
       await advance(100);
     }
     expect(link.count('tools/list')).toBe(1 + 3);
@@ -190,8 +190,8 @@ describe('ListingSync after an error of the server', () => {
     const harness = new ListingSyncHarness();
     const facts = { capabilities: { tools: { listChanged: true }, prompts: {} } };
     const link = await harness.attach(listAnswers('t', 'p'), facts);
-    harness.sync.refresh.handleRefusal(call, errorOf(-32602));
-    harness.sync.refresh.handleRefusal({ ...call, method: 'completion/complete' }, errorOf(-32602));
+    harness.sync.refresh.handleErrorAnswer(call, errorOf(-32602));
+    harness.sync.refresh.handleErrorAnswer({ ...call, method: 'completion/complete' }, errorOf(-32602));
     await advance(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([1, 1]);
   });

@@ -248,7 +248,7 @@ describe('ListingSync after an error of a read', () => {
       ),
     );
     const read = { method: 'resources/read', params: JSON.stringify({ uri }), timeoutMs: 1000 };
-    harness.sync.refresh.handleRefusal(read, new RemoteError(-32002, 'gone', '{}'));
+    harness.sync.refresh.handleErrorAnswer(read, new RemoteError(-32002, 'gone', '{}'));
     await advance(2000);
     expect(link.count('resources/list')).toBe(count);
   });

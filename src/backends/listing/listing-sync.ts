@@ -1,4 +1,4 @@
-import { EMPTY_LISTING, type Listing } from '../../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type Listing } from '../../core/catalog/catalog.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 import type { Link, LinkRequest } from '../link/link.js';
@@ -44,7 +44,7 @@ export class ListingSync {
   /** The last fetch of each kind. */
   private readonly fetches = new Map<Kind, Promise<unknown>>();
   /** The lists that were fetched last. */
-  private lists: Lists = EMPTY_LISTING;
+  private lists: Lists = UNFETCHED_LISTING;
   private readonly firstSync = new FirstSync();
   /** The kinds whose first fetch over the current link has succeeded or failed. */
   private readonly attemptedKinds = new Set<Kind>();
@@ -91,11 +91,11 @@ export class ListingSync {
   }
 
   /** To be called when the server cannot be reached. Ends the waits of `whenSynced`. */
-  skipFirstSync(): void {
+  stopWaitingForFirstSync(): void {
     this.firstSync.complete();
   }
 
-  /** Resolves after the first sync, after `skipFirstSync`, or after the timeout. */
+  /** Resolves after the first sync, after `stopWaitingForFirstSync`, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.firstSync.wait(timeoutMs);
   }

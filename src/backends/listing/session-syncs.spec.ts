@@ -5,7 +5,7 @@ import { FakeLink } from '../../../test/kit/fake-link.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { flushPromises } from '../../../test/kit/promises.js';
 import { RemoteError } from '../../core/errors.js';
-import { EMPTY_LISTING, type Listing } from '../../core/catalog/catalog.js';
+import { UNFETCHED_LISTING, type Listing } from '../../core/catalog/catalog.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
 import { SessionSyncs } from './session-syncs.js';
 
@@ -57,7 +57,7 @@ describe('SessionSyncs', () => {
     const harness = new Harness();
     await harness.attach(new FakeClient('one'));
     const { tools } = harness.listings.get('one')!;
-    harness.shared = { ...EMPTY_LISTING, tools: [...tools] };
+    harness.shared = { ...UNFETCHED_LISTING, tools: [...tools] };
     await harness.attach(new FakeClient('two'));
     expect(harness.listings.get('two')!.tools).toBe(harness.shared.tools);
   });
@@ -77,7 +77,7 @@ describe('SessionSyncs', () => {
     await harness.attach(new FakeClient('one'));
     for (let n = 0; n < 50 && harness.truncated === 0; n++) await flushPromises();
     expect(harness.truncated).toBe(1);
-    expect(harness.listings.get('one')?.tools ?? EMPTY_LISTING.tools).toBe(EMPTY_LISTING.tools);
+    expect(harness.listings.get('one')?.tools ?? UNFETCHED_LISTING.tools).toBe(UNFETCHED_LISTING.tools);
   });
 
   it('fetches the list again after a list change over the link of the session', async () => {
@@ -98,7 +98,7 @@ describe('SessionSyncs', () => {
       const links = [await harness.attach(one), await harness.attach(two)];
       for (const link of links) link.notificationStream = 'none';
       const refuse = (): void =>
-        harness.syncs.handleRefusal(
+        harness.syncs.handleErrorAnswer(
           one,
           { method: 'tools/call', timeoutMs: 1 },
           new RemoteError(code, 'no', '{}'),

@@ -1,7 +1,7 @@
 import type { Listing } from '../../core/catalog/catalog.js';
 import type { RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { LinkOwner } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import type { Kind } from './list-kinds.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
@@ -9,14 +9,14 @@ import { ListingSync, type SyncEvents } from './listing-sync.js';
 import { ListDeduplicator } from './list-deduplicator.js';
 
 interface SessionSyncEvents {
-  /** A list of the session was fetched. Resolves when the catalog of the session has it. */
-  listed(owner: ClientSession, listing: Listing): Promise<void>;
-  /** A list of one session was not used, because it is over a limit. */
+  /** A list of the owner was fetched. Resolves when the owner's catalog has it. */
+  listed(owner: LinkOwner, listing: Listing): Promise<void>;
+  /** A list of one owner was not used, because it is over a limit. */
   truncated(): void;
   refreshMs(): number;
 }
 
-/** Syncs the listings of all sessions that have a link of their own to one server. */
+/** Syncs the listings of all link owners with a link of their own to one server. */
 export class SessionSyncs {
   /** By id of the link's owner. */
   private readonly byOwner = new Map<string, ListingSync>();
@@ -31,7 +31,7 @@ export class SessionSyncs {
   ) {}
 
   /** Starts to sync over the new link of this owner, until the link or the owner is closed. */
-  attach(link: Link, owner: ClientSession): void {
+  attach(link: Link, owner: LinkOwner): void {
     if (owner.isClosed) return;
     const sync = this.byOwner.get(owner.id) ?? this.create(owner);
     link.onGap(() => sync.fetchAfterGap());
@@ -40,22 +40,22 @@ export class SessionSyncs {
   }
 
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
-  handleListChange(owner: ClientSession, method: string): boolean {
+  handleListChange(owner: LinkOwner, method: string): boolean {
     return this.byOwner.get(owner.id)?.handleListChange(method) ?? false;
   }
 
   /** Fetches a list of the owner again (`ListingSync.refetch`). */
-  async refetch(owner: ClientSession, kind: Kind): Promise<void> {
+  async refetch(owner: LinkOwner, kind: Kind): Promise<void> {
     await this.byOwner.get(owner.id)?.refetch(kind);
   }
 
-  /** To be called when the server answered a request of the session with an error (`ListRefresh.handleRefusal`). */
-  handleRefusal(owner: ClientSession, request: LinkRequest, error: RemoteError): void {
-    this.byOwner.get(owner.id)?.refresh.handleRefusal(request, error);
+  /** To be called when the server answered a request of the owner with an error (`ListRefresh.handleErrorAnswer`). */
+  handleErrorAnswer(owner: LinkOwner, request: LinkRequest, error: RemoteError): void {
+    this.byOwner.get(owner.id)?.refresh.handleErrorAnswer(request, error);
   }
 
-  /** Resolves when the server has listed over the link of the session, or after the timeout. */
-  async whenSynced(owner: ClientSession, timeoutMs: number): Promise<void> {
+  /** Resolves when the server has listed over the link of the owner, or after the timeout. */
+  async whenSynced(owner: LinkOwner, timeoutMs: number): Promise<void> {
     await this.byOwner.get(owner.id)?.whenSynced(timeoutMs);
   }
 
@@ -64,7 +64,7 @@ export class SessionSyncs {
     this.byOwner.clear();
   }
 
-  private create(owner: ClientSession): ListingSync {
+  private create(owner: LinkOwner): ListingSync {
     const events: SyncEvents = {
       publish: (listing) => this.events.listed(owner, listing),
       failuresChanged: () => undefined,

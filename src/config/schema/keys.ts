@@ -23,7 +23,7 @@ interface Presence {
 interface TextOptions extends Presence {
   readonly rule?: TextRule;
   /** Whether a value from an environment variable may appear in logs. By default, such a value is treated as a secret. */
-  readonly isPublic?: boolean;
+  readonly mayBeLogged?: boolean;
 }
 
 export function Text(description: string, options: TextOptions = {}): PropertyDecorator {
@@ -111,7 +111,11 @@ export function SectionRecord(
   return keyDecorator(description, { kind: 'sectionRecord', names, values, collect }, {}, ValidateNested());
 }
 
-const textShape = ({ rule, isPublic = false }: TextOptions): TextShape => ({ kind: 'text', rule, isPublic });
+const textShape = ({ rule, mayBeLogged = false }: TextOptions): TextShape => ({
+  kind: 'text',
+  rule,
+  mayBeLogged,
+});
 
 /** Declares a key, and applies its rules and the rule that it is required or optional. */
 function keyDecorator(

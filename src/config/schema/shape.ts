@@ -14,7 +14,7 @@ export interface TextShape {
   readonly kind: 'text';
   readonly rule: TextRule | undefined;
   /** Whether a value from an environment variable may appear in logs, because it is not a secret. */
-  readonly isPublic: boolean;
+  readonly mayBeLogged: boolean;
 }
 
 interface ChoiceShape {

@@ -27,5 +27,5 @@ export class SecretCollector {
 }
 
 function isConfidential(shape: Shape): boolean {
-  return shape.kind === 'text' && !shape.isPublic;
+  return shape.kind === 'text' && !shape.mayBeLogged;
 }

@@ -4,7 +4,7 @@ import { NameTableBuilder } from '../naming/name-table-builder.js';
 import { ResourceDirectoryBuilder } from '../resources/resource-directory-builder.js';
 import type { ResourceStyle } from '../resources/resource-uri.js';
 import type { ResourceDirectory } from '../resources/resource-directory.js';
-import { Catalog, EMPTY_LISTING, type ListedServer, type Listing } from './catalog.js';
+import { Catalog, UNFETCHED_LISTING, type ListedServer, type Listing } from './catalog.js';
 
 /** How public names are made from the servers' own names. */
 export interface NamingStyles {
@@ -54,9 +54,9 @@ export class CatalogBuilder {
     const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
     // A list that the server has sent is another object, even if it is empty.
-    if (tools === EMPTY_LISTING.tools) yield* this.tools.remove(id);
+    if (tools === UNFETCHED_LISTING.tools) yield* this.tools.remove(id);
     else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), disabledNames });
-    if (prompts === EMPTY_LISTING.prompts) yield* this.prompts.remove(id);
+    if (prompts === UNFETCHED_LISTING.prompts) yield* this.prompts.remove(id);
     else yield* this.prompts.put({ server: id, rank, style, definitions: prompts });
     this.servers.set(id, server);
   }
@@ -126,7 +126,7 @@ export class CatalogBuilder {
    * the job for resources has ended.
    */
   private withBuiltResources(server: ListedServer): ListedServer {
-    const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
+    const { resources, templates } = this.resources.directory.offerOf(server.id) ?? UNFETCHED_LISTING;
     const { listing } = server;
     return listing.resources === resources && listing.templates === templates
       ? server

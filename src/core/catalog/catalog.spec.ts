@@ -3,7 +3,7 @@ import { definition, listOf, pageOf, SEPARATOR } from '../../../test/kit/offers.
 import { offerOf } from '../../../test/kit/resource-offers.js';
 import { runSteps } from '../../../test/kit/run-steps.js';
 import { CatalogBuilder, type NamingStyles } from './catalog-builder.js';
-import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
+import { Catalog, UNFETCHED_LISTING, type ListedServer } from './catalog.js';
 import type { Definition } from '../naming/catalog-entry.js';
 import { newConflicts } from '../naming/name-conflicts.js';
 import { NameTable } from '../naming/name-table.js';
@@ -17,7 +17,7 @@ const server = (
 ): ListedServer => ({
   id,
   rank,
-  listing: { ...EMPTY_LISTING, ...listing },
+  listing: { ...UNFETCHED_LISTING, ...listing },
   style: 'always',
   disabledTools: new Set(),
   ...more,

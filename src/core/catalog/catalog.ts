@@ -19,7 +19,7 @@ export interface Listing {
  * The listing of a server that has not listed anything yet. A member that is the same object as here has not been
  * fetched. A member that was fetched is another object, even if it is empty.
  */
-export const EMPTY_LISTING: Listing = {
+export const UNFETCHED_LISTING: Listing = {
   tools: [],
   prompts: [],
   resources: ResourceList.NOT_LISTED,

@@ -10,7 +10,7 @@ import {
 } from './naming.js';
 
 /** The server id at the beginning of a name, and the rest of the name after the separator. */
-type Owner = readonly [server: string, ownName: string];
+type SplitName = readonly [server: string, ownName: string];
 
 /**
  * The ids of all configured servers, including those that are disabled or have not listed yet. A name that starts with
@@ -19,12 +19,10 @@ type Owner = readonly [server: string, ownName: string];
  */
 export class ServerIds {
   readonly ids: ReadonlySet<string>;
-  /**
-   * By server: the beginning of its digest names. Only servers whose digest names do not begin with id and separator.
-   */
+  /** By server: how its digest names begin, if `textBeforeDigest` cuts the id and separator or replaces characters of them. */
   private cachedAlteredPrefixes: ReadonlyMap<string, string> | undefined;
-  /** By beginning of digest names: the servers. The reverse of `alteredPrefixes`. */
-  private digestPrefixes: ReadonlyMap<string, readonly string[]> | undefined;
+  /** The reverse of `alteredPrefixes`. */
+  private serversByAlteredPrefix: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(
     ids: Iterable<string>,
@@ -44,20 +42,22 @@ export class ServerIds {
   }
 
   /**
-   * The servers whose id and separator the name begins with. Several, if an id begins with another id and a separator.
+   * Every server id, followed by the separator, that the name begins with, and the rest of the name. Several, if an id begins
+   * with another id and a separator.
    */
-  *ownersOf(name: string): Iterable<Owner> {
-    for (const owner of splitPrefixedName(name, this.separator))
-      if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
+  *ownersOf(name: string): Iterable<SplitName> {
+    for (const split of splitPrefixedName(name, this.separator))
+      if (split[0] !== META_TOOL_SERVER && this.ids.has(split[0])) yield split;
   }
 
   /** The servers that may have this digest name, although it does not begin with their id and separator. */
   *digestOwnersOf(name: string): Iterable<string> {
     if (!isValidPublicName(name) || !endsWithDigest(name)) return;
-    this.digestPrefixes ??= this.collectDigestPrefixes();
-    if (this.digestPrefixes.size === 0) return;
+    this.serversByAlteredPrefix ??= this.reverseAlteredPrefixes();
+    if (this.serversByAlteredPrefix.size === 0) return;
     const start = nameWithoutDigest(name);
-    for (let end = 1; end <= start.length; end++) yield* this.digestPrefixes.get(start.slice(0, end)) ?? [];
+    for (let end = 1; end <= start.length; end++)
+      yield* this.serversByAlteredPrefix.get(start.slice(0, end)) ?? [];
   }
 
   /** Whether the name belongs to a server other than `server`, as a prefixed name or as a digest name. */
@@ -109,7 +109,7 @@ export class ServerIds {
     return (this.cachedAlteredPrefixes = prefixes);
   }
 
-  private collectDigestPrefixes(): Map<string, string[]> {
+  private reverseAlteredPrefixes(): Map<string, string[]> {
     const servers = new Map<string, string[]>();
     for (const [id, prefix] of this.alteredPrefixes)
       servers.set(prefix, [...(servers.get(prefix) ?? []), id]);

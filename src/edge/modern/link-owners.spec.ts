@@ -9,7 +9,7 @@ import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { MemoryQuotas } from '../../state/memory-quotas.js';
 import type { Sessions } from '../sessions.service.js';
-import type { LinkOwner } from './link-owner.js';
+import type { SessionlessLinkOwner } from './sessionless-link-owner.js';
 import { LinkOwners } from './link-owners.js';
 
 useFakeTime();
@@ -34,7 +34,11 @@ class Harness {
     this.owners.onModuleInit();
   }
 
-  of(principal: Principal, sessionHandle?: unknown, quotaKey = principal.id): LinkOwner | undefined {
+  of(
+    principal: Principal,
+    sessionHandle?: unknown,
+    quotaKey = principal.id,
+  ): SessionlessLinkOwner | undefined {
     return this.owners.of({ principal, quotaKey, sessionHandle });
   }
 }
@@ -145,10 +149,10 @@ describe('LinkOwners', () => {
   });
 });
 
-const ask = (owner: LinkOwner, signal = new AbortController().signal) =>
+const ask = (owner: SessionlessLinkOwner, signal = new AbortController().signal) =>
   outcomeOf(owner.sendRequest('roots/list', undefined, { signal }));
 
-describe('LinkOwner', () => {
+describe('SessionlessLinkOwner', () => {
   it('asks in the only call that runs', async () => {
     const owner = new Harness().of(ALICE)!;
     owner.begin(new Request('list', 'tools/list'));
@@ -196,8 +200,8 @@ describe('LinkOwner', () => {
 
   it.each([
     ['no call comes', () => jest.advanceTimersByTime(30_000)],
-    ['it is closed', (owner: LinkOwner) => owner.close()],
-    ['the question is cancelled', (_: LinkOwner, abort: AbortController) => abort.abort()],
+    ['it is closed', (owner: SessionlessLinkOwner) => owner.close()],
+    ['the question is cancelled', (_: SessionlessLinkOwner, abort: AbortController) => abort.abort()],
   ])('gives up when %s', async (_, act) => {
     const owner = new Harness().of(ALICE)!;
     const abort = new AbortController();

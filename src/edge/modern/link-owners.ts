@@ -8,7 +8,7 @@ import { Metrics } from '../../metrics/metrics.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import { Quotas } from '../../state/quotas.js';
 import { Sessions } from '../sessions.service.js';
-import { LinkOwner } from './link-owner.js';
+import { SessionlessLinkOwner } from './sessionless-link-owner.js';
 
 /** The member of `_meta` with the handle: requests of a principal with the same handle belong together. */
 export const SESSION_HANDLE_KEY = 'io.gatehouse/session';
@@ -28,7 +28,7 @@ interface OwningClient {
  */
 @Injectable()
 export class LinkOwners implements OnModuleInit {
-  private readonly byKey = new Map<string, LinkOwner>();
+  private readonly byKey = new Map<string, SessionlessLinkOwner>();
   private readonly handles: PrincipalQuota;
   private readonly servesAnonymous: boolean;
 
@@ -70,7 +70,7 @@ export class LinkOwners implements OnModuleInit {
    * clients unless the gateway serves only this machine, because anonymous clients would share one owner. Throws if the
    * handle is not valid, or if its principal has too many.
    */
-  of(client: OwningClient): LinkOwner | undefined {
+  of(client: OwningClient): SessionlessLinkOwner | undefined {
     const { principal, quotaKey, sessionHandle: handle } = client;
     const key = this.keyOf(client);
     if (key === undefined) return undefined;
@@ -80,7 +80,7 @@ export class LinkOwners implements OnModuleInit {
       return known;
     }
     if (handle !== undefined && !this.handles.claim(quotaKey)) throw this.handles.refuse();
-    const owner = new LinkOwner(idOfKey(key), principal, quotaKey, handle !== undefined);
+    const owner = new SessionlessLinkOwner(idOfKey(key), principal, quotaKey, handle !== undefined);
     this.byKey.set(key, owner);
     owner.onClose(() => {
       this.byKey.delete(key);
@@ -100,7 +100,7 @@ export class LinkOwners implements OnModuleInit {
     return JSON.stringify([principal.id, handle]);
   }
 
-  private closeWhere(isMeant: (owner: LinkOwner) => boolean): void {
+  private closeWhere(isMeant: (owner: SessionlessLinkOwner) => boolean): void {
     for (const owner of this.byKey.values()) if (isMeant(owner)) owner.close();
   }
 }

@@ -5,7 +5,7 @@ import { only } from '../../../test/kit/offers.js';
 import { flushPromises } from '../../../test/kit/promises.js';
 import { EVERYTHING, NOTHING } from '../../core/scope.js';
 import { notificationFrame, type NotificationFrame } from '../../mcp/event-frame.js';
-import { LinkOwner } from './link-owner.js';
+import { SessionlessLinkOwner } from './sessionless-link-owner.js';
 import { Listen, type ListenRequest } from './listen.js';
 
 const LIMIT = 4;
@@ -218,10 +218,10 @@ describe('Listen', () => {
   });
 
   it('keeps its link owner from being idle, from the first use of it until the stream is closed', () => {
-    const created: LinkOwner[] = [];
+    const created: SessionlessLinkOwner[] = [];
     owners = {
       of: ({ principal, quotaKey, sessionHandle }) => {
-        const owner = new LinkOwner(String(sessionHandle), principal, quotaKey, true);
+        const owner = new SessionlessLinkOwner(String(sessionHandle), principal, quotaKey, true);
         created.push(owner);
         return owner;
       },

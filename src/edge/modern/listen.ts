@@ -10,7 +10,7 @@ import type { Revision } from '../../mcp/revisions/revision.js';
 import type { StreamObserver } from '../event-stream.js';
 import type { NotificationRecipient } from '../notification-recipients.js';
 import { ScopedRecipient } from '../scoped-recipient.js';
-import type { LinkOwner } from './link-owner.js';
+import type { SessionlessLinkOwner } from './sessionless-link-owner.js';
 import type { LinkOwners } from './link-owners.js';
 import { ListenWriter, type ListenLimits } from './listen-writer.js';
 
@@ -44,7 +44,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly logLevel = undefined;
   private readonly requestId: RequestId;
   private readonly writer: ListenWriter;
-  private owner: LinkOwner | undefined;
+  private owner: SessionlessLinkOwner | undefined;
   private isEnding = false;
 
   constructor(
@@ -78,7 +78,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
    * If the owner was closed, because other credentials of the principal are no longer valid, returns a new owner with the
    * same id.
    */
-  get linkOwner(): LinkOwner | undefined {
+  get linkOwner(): SessionlessLinkOwner | undefined {
     if (this.isClosed || this.owner?.isClosed === false) return this.owner;
     this.owner = this.linkOwners.of(this);
     this.owner?.hold();

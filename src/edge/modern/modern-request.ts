@@ -31,7 +31,7 @@ import { missingCapabilities } from '../requests-to-client.js';
 import type { RequestDescription } from '../running-requests.js';
 import { UnreadResponses } from '../unread-responses.js';
 import { ModernExchange } from './modern-exchange.js';
-import type { LinkOwner } from './link-owner.js';
+import type { SessionlessLinkOwner } from './sessionless-link-owner.js';
 import { SESSION_HANDLE_KEY, type LinkOwners } from './link-owners.js';
 import type { ModernResponses } from './modern-responses.js';
 import type { ParkableCall, QuestionedCall } from './parkable-call.js';
@@ -85,7 +85,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   private exchange: ModernExchange;
   private unread: UnreadResponses;
   /** Set when a link that is not shared is used for the first time. */
-  private owner: LinkOwner | undefined;
+  private owner: SessionlessLinkOwner | undefined;
   /** Set when the server asks the first question. */
   private parkable: ParkableCall | undefined;
   /** Writes the response. Set if the server has finished the call while it was parked. */
@@ -123,7 +123,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     return this.services.linkOwners.idOf(this);
   }
 
-  get linkOwner(): LinkOwner | undefined {
+  get linkOwner(): SessionlessLinkOwner | undefined {
     if (this.owner) return this.owner;
     const owner = this.services.linkOwners.of(this);
     owner?.begin(this);

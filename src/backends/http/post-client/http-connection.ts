@@ -128,7 +128,7 @@ export class HttpConnection {
     const { request } = this;
     this.request = undefined;
     this.isComplete = false;
-    if (this.isReusable()) this.owner.released(this);
+    if (this.prepareReuse()) this.owner.released(this);
     else this.destroy();
     request?.onEnd();
   }
@@ -162,7 +162,8 @@ export class HttpConnection {
     request?.onFailure(cause);
   }
 
-  private isReusable(): boolean {
+  /** Returns whether the connection can be reused. If so, sets until when. */
+  private prepareReuse(): boolean {
     const { head } = this.parser;
     // A server may respond before it has read the whole request. The rest of that request would then precede the next one.
     if (!head?.isPersistent || this.socket.writableLength !== 0) return false;

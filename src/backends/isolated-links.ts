@@ -1,7 +1,7 @@
 import type { Listing } from '../core/catalog/catalog.js';
 import type { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import type { Caller, ClientSession } from '../mcp/mcp-context.js';
+import type { Caller, LinkOwner } from '../mcp/mcp-context.js';
 import type { PrincipalQuota } from '../state/principal-quota.js';
 import type { BackendEvents } from './backend-events.js';
 import type { LinkFactory } from './link/link-factory.js';
@@ -10,7 +10,7 @@ import type { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { SessionSyncs } from './listing/session-syncs.js';
 
-/** The parts of a backend that its isolated sessions use. */
+/** The parts of a backend that `IsolatedLinks` uses. */
 interface BackendParts {
   readonly id: string;
   readonly events: BackendEvents;
@@ -19,13 +19,14 @@ interface BackendParts {
   readonly processes: PrincipalQuota | undefined;
   refreshMs(): number;
   sharedListing(): Listing | undefined;
-  unavailableError(): GatewayError | undefined;
+  /** See `Backend`. */
+  refuseIfUnavailable(): GatewayError | undefined;
   /** Sends a request of the gateway itself. */
   send(link: Link, request: LinkRequest): Promise<JsonText>;
 }
 
-/** The sessions at one server with `isolation: session`: each session has a link and a listing of its own. */
-export class IsolatedSessions {
+/** The links and listings at one server with `isolation: session`: each link owner has a link and a listing of its own. */
+export class IsolatedLinks {
   private readonly links: SessionLinks;
   private readonly syncs: SessionSyncs;
   /** The ids of the process groups of open links. */
@@ -41,7 +42,7 @@ export class IsolatedSessions {
       (owner, signal) => connect(signal, owner),
       {
         opened: (link, owner) => this.linkOpened(link, owner),
-        refused: (owner, request, error) => this.syncs.handleRefusal(owner, request, error),
+        answeredWithError: (owner, request, error) => this.syncs.handleErrorAnswer(owner, request, error),
       },
       processes,
     );
@@ -57,38 +58,38 @@ export class IsolatedSessions {
     );
   }
 
-  /** Whether the link of this session is open, or is being opened. */
-  hasLink(session: ClientSession): boolean {
-    return this.links.has(session);
+  /** Whether the link of this owner is open, or is being opened. */
+  hasLink(owner: LinkOwner): boolean {
+    return this.links.has(owner);
   }
 
-  /** The link of the session, which is opened if there is none. Rejects when the server is not available. */
-  async link(session: ClientSession): Promise<Link> {
-    const unavailable = this.backend.unavailableError();
+  /** The link of the owner, which is opened if there is none. Rejects when the server is not available. */
+  async link(owner: LinkOwner): Promise<Link> {
+    const unavailable = this.backend.refuseIfUnavailable();
     if (unavailable) throw unavailable;
-    return this.links.get(session);
+    return this.links.get(owner);
   }
 
-  /** Opens the link of the session and waits until its lists are fetched, for at most `timeoutMs` after the link is open. */
-  async whenListed(session: ClientSession, timeoutMs: number): Promise<void> {
-    await this.link(session);
-    await this.syncs.whenSynced(session, timeoutMs);
+  /** Opens the link of the owner and waits until its lists are fetched, for at most `timeoutMs` after the link is open. */
+  async whenListed(owner: LinkOwner, timeoutMs: number): Promise<void> {
+    await this.link(owner);
+    await this.syncs.whenSynced(owner, timeoutMs);
   }
 
-  /** Fetches the tools of the session again. Resolves when the catalog of the session has them. */
-  async refetchTools(session: ClientSession | undefined): Promise<void> {
-    if (session) await this.syncs.refetch(session, 'tools');
+  /** Fetches the tools of the owner again. Resolves when the owner's catalog has them. */
+  async refetchTools(owner: LinkOwner | undefined): Promise<void> {
+    if (owner) await this.syncs.refetch(owner, 'tools');
   }
 
-  /** Sends a request of a client over the link of its session. */
+  /** Sends a request of a client over the link of the caller's `linkOwner`. */
   request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
-    const error = this.backend.unavailableError();
+    const error = this.backend.refuseIfUnavailable();
     return error ? Promise.reject(error) : this.links.request(request);
   }
 
-  /** Notifies the server over the link of this session, if there is one. */
-  notify(session: ClientSession, method: string): void {
-    this.links.notify(session, method);
+  /** Notifies the server over the link of this owner, if there is one. */
+  notify(owner: LinkOwner, method: string): void {
+    this.links.notify(owner, method);
   }
 
   /** Sends the current log level over all links. */
@@ -105,7 +106,7 @@ export class IsolatedSessions {
     await this.links.closeAll();
   }
 
-  private linkOpened(link: Link, owner: ClientSession): void {
+  private linkOpened(link: Link, owner: LinkOwner): void {
     this.backend.log.apply(link);
     link.onNotification((notification) => this.handleNotification(notification, owner));
     this.syncs.attach(link, owner);
@@ -117,8 +118,8 @@ export class IsolatedSessions {
     this.backend.events.sessionLinkOpened(link, owner);
   }
 
-  /** Notifications over the link of one session are for that session alone. */
-  private handleNotification(notification: ServerNotification, owner: ClientSession): void {
+  /** Notifications over the link of one owner are for that owner alone. */
+  private handleNotification(notification: ServerNotification, owner: LinkOwner): void {
     const { events, log } = this.backend;
     const { method } = notification;
     if (method === 'notifications/resources/updated') events.notified(notification, owner);

@@ -4,7 +4,7 @@ import { Naming } from '../config/naming.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { MetaTools, type MetaTool } from './meta-tools.js';
+import { MetaToolRegistry, type MetaTool } from './meta-tool-registry.js';
 import { Registry } from './registry.service.js';
 
 const tool = (name: string): MetaTool => ({
@@ -14,12 +14,12 @@ const tool = (name: string): MetaTool => ({
 });
 
 const registry = new Registry(new Naming());
-const tools = new MetaTools(registry);
+const tools = new MetaToolRegistry(registry);
 await tools.register([tool('one')]);
 await tools.register([tool('two')]);
 const context = {} as McpContext;
 
-describe('MetaTools', () => {
+describe('MetaToolRegistry', () => {
   it('lists all registered tools in every scope', () => {
     expect(JSON.parse(listOf(registry.catalog.tools, only()))).toEqual({
       tools: ['one', 'two'].map((name) => ({

@@ -2,10 +2,10 @@ import type { Scope } from '../scope.js';
 import type { Catalog } from './catalog.js';
 
 /**
- * The scope of a session, or other link owner, with links of its own (`isolation: session`). Its catalog contains the
- * listings that servers sent over these links, in place of those from shared links.
+ * The scope of a link owner with links of its own (`isolation: session`). Its catalog contains the listings that servers
+ * sent over these links, in place of those from shared links.
  */
-export class SessionScope implements Scope {
+export class OwnerScope implements Scope {
   constructor(
     private readonly scope: Scope,
     private readonly catalogVariant: { readonly catalog: Catalog },

@@ -19,7 +19,7 @@ const MAX_UNLISTED_LOOKUPS = 50;
  * all of its resources. Clients can request an unlisted resource if its server has linked it: in an earlier result, or as the
  * user interface of a tool.
  */
-export class ResourceLinks {
+export class ResourceUris {
   private readonly unlistedLinks: UnlistedLinks;
 
   constructor(

@@ -4,7 +4,7 @@ import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
 import { INPUT_METHODS } from '../../mcp/input-required.js';
-import type { Channel, ClientRequestOptions, ClientSession } from '../../mcp/mcp-context.js';
+import type { Channel, ClientRequestOptions, LinkOwner } from '../../mcp/mcp-context.js';
 import type { Principal } from '../../mcp/principal.js';
 import { MAX_QUESTIONS } from './parkable-call.js';
 
@@ -28,7 +28,7 @@ type EndWait = (request: OwningRequest | undefined) => void;
  * server sends outside of a call goes to one of these requests (`requestOf`). Updates and list changes go to the listen
  * streams of the owner.
  */
-export class LinkOwner implements ClientSession {
+export class SessionlessLinkOwner implements LinkOwner {
   readonly capabilities = SESSIONLESS_CAPABILITIES;
   isClosed = false;
   private readonly requests = new Set<OwningRequest>();

@@ -15,7 +15,7 @@ export interface MetaTool {
 
 /** Registers the meta tools in the catalog, and calls them. */
 @Injectable()
-export class MetaTools {
+export class MetaToolRegistry {
   private readonly tools = new Map<string, MetaTool>();
 
   constructor(private readonly registry: Registry) {}
