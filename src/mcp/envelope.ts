@@ -232,7 +232,8 @@ function continued(object: string): string {
 
 const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${JSON.stringify(value)}`;
 
-const NO_CAPABILITIES = memberOf('clientCapabilities', {});
+/** `capabilitiesMember` without capabilities. */
+export const NO_CAPABILITIES = memberOf('clientCapabilities', {});
 
 /** The members of `_meta` that make up the envelope. */
 function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
@@ -243,18 +244,27 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
 }
 
 /** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
-const nextHopMeta = (newMembers: string, meta: string): string =>
-  prepend(newMembers, metasWithoutHopMembers.get(meta));
+function nextHopMeta(newMembers: string, meta: string): string {
+  const rest = continuedMetas.get(meta);
+  return newMembers === '' ? `{${rest.startsWith(',') ? rest.slice(1) : rest}` : `{${newMembers}${rest}`;
+}
 
-/** Caches `_meta` without the members of one hop. A client usually sends the same `_meta` in all of its requests. */
-const metasWithoutHopMembers = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), {
+/**
+ * Caches `_meta` without the members of one hop, `continued`. A client usually sends the same `_meta` in all of its
+ * requests. A text with a progress token is not stored.
+ */
+const continuedMetas = new TextCache((meta) => continued(withoutMembers(meta, HOP_KEYS)), {
   texts: 256,
   length: 2048,
-  stores: (meta) => !differsInEachRequest(meta),
+  stores: (meta) => !mayDifferInEachRequest(meta),
 });
 
-const differsInEachRequest = (meta: string): boolean =>
-  meta.includes('"progressToken"') || meta.includes('"traceparent"');
+const mayDifferInEachRequest = (meta: string): boolean =>
+  // The keys may be written with escapes.
+  meta.includes('"progressToken"') || meta.includes('"traceparent"') || meta.includes('\\u');
+
+/** Whether it is known from an earlier request that this `_meta` has no progress token. If not, it may have none either. */
+export const isKnownWithoutToken = (meta: string): boolean => continuedMetas.has(meta);
 
 /** The object's text with these members before its own. */
 const prepend = (members: string, object: string): string =>

@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { TextCache } from '../lib/json-text/text-cache.js';
 import type { Params } from './json-rpc.js';
 
 /*
@@ -32,9 +33,10 @@ export const headerValue = (text: string): string =>
 
 /** The lines of the headers Mcp-Method and Mcp-Name. `name` is the tool, prompt or resource of the request. */
 export const standardHeaders = (method: string, name: string | undefined): string =>
-  name === undefined
-    ? `mcp-method: ${method}\r\n`
-    : `mcp-method: ${method}\r\nmcp-name: ${headerValue(name)}\r\n`;
+  name === undefined ? `mcp-method: ${method}\r\n` : `mcp-method: ${method}\r\n${nameLines.get(name)}`;
+
+/** Caches the lines of the header Mcp-Name. */
+const nameLines = new TextCache((name) => `mcp-name: ${headerValue(name)}\r\n`, { texts: 1024, length: 256 });
 
 /** Throws unless the header Mcp-Method is the method of the body. */
 export function requireMethodHeader(method: string, { 'mcp-method': header }: HttpHeaders): void {

@@ -29,10 +29,14 @@ export class TextCache {
     return this.results.size;
   }
 
+  /** Whether the result of the text is stored. */
+  has(text: string): boolean {
+    return this.find(text) !== undefined;
+  }
+
   get(text: string): string {
-    if (this.latest?.text === text) return this.latest.result;
-    this.latest = this.results.get(text);
-    if (this.latest) return this.latest.result;
+    const found = this.find(text);
+    if (found) return found.result;
     const result = this.compute(text);
     const { length, texts, stores } = this.limits;
     if (text.length > length || stores?.(text) === false) return result;
@@ -41,5 +45,13 @@ export class TextCache {
     this.latest = { text: detachedCopy(text), result: detachedCopy(result) };
     this.results.set(this.latest.text, this.latest);
     return result;
+  }
+
+  private find(text: string): CachedResult | undefined {
+    if (this.latest?.text === text) return this.latest;
+    if (text.length > this.limits.length) return undefined;
+    const found = this.results.get(text);
+    if (found) this.latest = found;
+    return found;
   }
 }
