@@ -62,6 +62,21 @@ const metaOf = (params: Params | undefined): Params | undefined => {
   return isJsonObject(meta) ? meta : undefined;
 };
 
+/**
+ * Whether the params certainly have no progress token. `params` are the parsed text, with the last `_meta` if there are
+ * several: then the result is false.
+ */
+export const lacksProgressToken = (
+  params: Params | undefined,
+  members: readonly Member[] | undefined,
+): boolean => metaMember(params, 'progressToken') === undefined && hasOneMeta(members);
+
+function hasOneMeta(members: readonly Member[] | undefined): boolean {
+  let count = 0;
+  if (members) for (const { key } of members) if (key === '_meta') count++;
+  return count === 1;
+}
+
 /** A member of `_meta` in the params. */
 export const metaMember = (params: Params | undefined, key: string): unknown => metaOf(params)?.[key];
 
@@ -251,20 +266,16 @@ function nextHopMeta(newMembers: string, meta: string): string {
 
 /**
  * Caches `_meta` without the members of one hop, `continued`. A client usually sends the same `_meta` in all of its
- * requests. A text with a progress token is not stored.
+ * requests.
  */
 const continuedMetas = new TextCache((meta) => continued(withoutMembers(meta, HOP_KEYS)), {
   texts: 256,
   length: 2048,
-  stores: (meta) => !mayDifferInEachRequest(meta),
+  stores: (meta) => !differsInEachRequest(meta),
 });
 
-const mayDifferInEachRequest = (meta: string): boolean =>
-  // The keys may be written with escapes.
-  meta.includes('"progressToken"') || meta.includes('"traceparent"') || meta.includes('\\u');
-
-/** Whether it is known from an earlier request that this `_meta` has no progress token. If not, it may have none either. */
-export const isKnownWithoutToken = (meta: string): boolean => continuedMetas.has(meta);
+const differsInEachRequest = (meta: string): boolean =>
+  meta.includes('"progressToken"') || meta.includes('"traceparent"');
 
 /** The object's text with these members before its own. */
 const prepend = (members: string, object: string): string =>

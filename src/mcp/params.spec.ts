@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { membersOf } from '../lib/json-text/json-text.js';
 import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
-import { withoutEnvelope } from './envelope.js';
 import {
   requireString,
   requireUri,
@@ -186,18 +185,6 @@ describe('progressTokenOf', () => {
     ['a token in the second of two _meta', '{"_meta":null,"_meta":{"progressToken":1}}', '1'],
   ])('finds %s', (_what, params, token) => {
     expect(progressTokenOf(params)).toBe(token);
-  });
-
-  it.each([
-    ['a token', '{"_meta":{"progressToken":5}}', '5'],
-    ['a token under an escaped key', '{"_meta":{"progress\\u0054oken":5}}', '5'],
-    ['no token', '{"_meta":{"a":"progress"}}', undefined],
-  ])('finds %s in a _meta that an earlier request had too', (_what, params, token) => {
-    const members = membersOf(params);
-    for (let request = 0; request < 3; request++) {
-      expect(progressTokenOf(params, members)).toBe(token);
-      withoutEnvelope(params, undefined, members);
-    }
   });
 
   it.each([

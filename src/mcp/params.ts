@@ -16,7 +16,6 @@ import {
   type EditableJson,
 } from '../lib/json-text/sliced-text.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
-import { isKnownWithoutToken } from './envelope.js';
 import type { Params } from './json-rpc.js';
 
 export function requireString(params: Params | undefined, key: string): string {
@@ -152,7 +151,7 @@ export function progressTokenOf(
   for (const { key, start, end } of members) {
     if (key !== '_meta' || params[start] !== '{') continue;
     const meta = params.slice(start, end);
-    if (!isKnownWithoutToken(meta) && mayHaveToken(meta)) token = memberText(meta, 'progressToken') ?? token;
+    if (mayHaveToken(meta)) token = memberText(meta, 'progressToken') ?? token;
   }
   if (token !== undefined && token.length > MAX_PROGRESS_TOKEN_LENGTH) throw tokenTooLong();
   return token;

@@ -58,7 +58,7 @@ export function requireNameHeader(
 /** The text of a header value; undefined if there is no header, or its base64 is not valid. */
 export function textOfHeader(value: HttpHeaders[string]): string | undefined {
   if (typeof value !== 'string') return undefined;
-  if (!ENCODED.test(value)) return value;
+  if (!value.startsWith('=?') || !ENCODED.test(value)) return value;
   const base64 = value.slice(ENCODED_PREFIX_LENGTH, -ENCODED_SUFFIX_LENGTH);
   const bytes = Buffer.from(base64, 'base64');
   // Buffer.from skips characters that are not base64.

@@ -29,11 +29,6 @@ export class TextCache {
     return this.results.size;
   }
 
-  /** Whether the result of the text is stored. */
-  has(text: string): boolean {
-    return this.find(text) !== undefined;
-  }
-
   get(text: string): string {
     const found = this.find(text);
     if (found) return found.result;

@@ -50,7 +50,7 @@ export function modernResult(request: AnsweredRequest, result: JsonText): Modern
   // This result needs no further members: only complete results have content and can be cached.
   if (resultType === '"input_required"') return withFirst(requestId!, '', result);
   if (method === 'tools/call' && hasContent(result))
-    return withFirst(requestId!, resultType === undefined ? COMPLETE : '', result);
+    return { head: resultHead(requestId!) + (resultType === undefined ? FIRST_COMPLETE : '{'), result };
   const missing = resultType === undefined ? [COMPLETE] : [];
   if (method === 'tools/call') missing.push('"content":[]');
   if (method !== 'resources/read') return withFirst(requestId!, missing.join(','), result);
