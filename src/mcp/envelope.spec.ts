@@ -27,9 +27,6 @@ const sent = (params: string | undefined, more: object = {}): unknown =>
   JSON.parse(withEnvelope(params, { members: MEMBERS, ...more }));
 
 describe('lacksProgressToken', () => {
-  const lacksToken = (text: string, members = membersOf(text)): boolean =>
-    lacksProgressToken(JSON.parse(text) as Record<string, unknown>, members);
-
   it.each([
     ['no token', '{"_meta":{"a":"progressToken"}}', true],
     ['a token beside _meta', '{"progressToken":1,"_meta":{}}', true],
@@ -43,7 +40,8 @@ describe('lacksProgressToken', () => {
       false,
     ],
   ])('of params with %s', (_what, text, lacks) => {
-    expect(lacksToken(text)).toBe(lacks);
+    const params = JSON.parse(text) as Record<string, unknown>;
+    expect(lacksProgressToken(params, membersOf(text))).toBe(lacks);
   });
 
   it('is false if the positions of the members are not known', () => {
