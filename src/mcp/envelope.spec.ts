@@ -6,6 +6,7 @@ import {
   claimedVersion,
   claimsEnvelope,
   envelopeMembers,
+  lacksProgressToken,
   MODERN_VERSION,
   readEnvelope,
   serverInfoIn,
@@ -24,6 +25,29 @@ const ENVELOPE = {
 };
 const sent = (params: string | undefined, more: object = {}): unknown =>
   JSON.parse(withEnvelope(params, { members: MEMBERS, ...more }));
+
+describe('lacksProgressToken', () => {
+  it.each([
+    ['no token', '{"_meta":{"a":"progressToken"}}', true],
+    ['a token beside _meta', '{"progressToken":1,"_meta":{}}', true],
+    ['a token', '{"_meta":{"progressToken":5}}', false],
+    ['a token that is null', '{"_meta":{"progressToken":null}}', false],
+    ['a token under an escaped key', '{"_meta":{"progress\\u0054oken":5}}', false],
+    ['a token in the first of two _meta', '{"_meta":{"progressToken":1},"_meta":{}}', false],
+    [
+      'a token in a _meta before one with an escaped key',
+      '{"_meta":{"progressToken":1},"\\u005fmeta":{}}',
+      false,
+    ],
+  ])('of params with %s', (_what, text, lacks) => {
+    const params = JSON.parse(text) as Record<string, unknown>;
+    expect(lacksProgressToken(params, membersOf(text))).toBe(lacks);
+  });
+
+  it('is false if the positions of the members are not known', () => {
+    expect(lacksProgressToken({ _meta: {} }, undefined)).toBe(false);
+  });
+});
 
 describe('envelopeMembers', () => {
   it('declare only capabilities that the gateway forwards', () => {

@@ -62,6 +62,21 @@ const metaOf = (params: Params | undefined): Params | undefined => {
   return isJsonObject(meta) ? meta : undefined;
 };
 
+/**
+ * Whether the params certainly have no progress token. `params` are the parsed text, with the last `_meta` if there are
+ * several: then the result is false.
+ */
+export const lacksProgressToken = (
+  params: Params | undefined,
+  members: readonly Member[] | undefined,
+): boolean => metaMember(params, 'progressToken') === undefined && hasOneMeta(members);
+
+function hasOneMeta(members: readonly Member[] | undefined): boolean {
+  let count = 0;
+  if (members) for (const { key } of members) if (key === '_meta') count++;
+  return count === 1;
+}
+
 /** A member of `_meta` in the params. */
 export const metaMember = (params: Params | undefined, key: string): unknown => metaOf(params)?.[key];
 
@@ -232,7 +247,8 @@ function continued(object: string): string {
 
 const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${JSON.stringify(value)}`;
 
-const NO_CAPABILITIES = memberOf('clientCapabilities', {});
+/** `capabilitiesMember` without capabilities. */
+export const NO_CAPABILITIES = memberOf('clientCapabilities', {});
 
 /** The members of `_meta` that make up the envelope. */
 function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
@@ -243,11 +259,16 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
 }
 
 /** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
-const nextHopMeta = (newMembers: string, meta: string): string =>
-  prepend(newMembers, metasWithoutHopMembers.get(meta));
+function nextHopMeta(newMembers: string, meta: string): string {
+  const rest = continuedMetas.get(meta);
+  return newMembers === '' ? `{${rest.startsWith(',') ? rest.slice(1) : rest}` : `{${newMembers}${rest}`;
+}
 
-/** Caches `_meta` without the members of one hop. A client usually sends the same `_meta` in all of its requests. */
-const metasWithoutHopMembers = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), {
+/**
+ * Caches `_meta` without the members of one hop, `continued`. A client usually sends the same `_meta` in all of its
+ * requests.
+ */
+const continuedMetas = new TextCache((meta) => continued(withoutMembers(meta, HOP_KEYS)), {
   texts: 256,
   length: 2048,
   stores: (meta) => !differsInEachRequest(meta),

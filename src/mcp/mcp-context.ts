@@ -122,6 +122,8 @@ export interface Caller extends Channel {
   readonly isParked?: boolean | undefined;
   /** Capabilities that a question of the server required and the client did not declare. The client was not asked then. */
   readonly missingCapabilities?: ClientCapabilities | undefined;
+  /** Whether the request certainly has no progress token. If false or absent, the text of its params has to be searched. */
+  readonly lacksProgressToken?: boolean | undefined;
   /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }

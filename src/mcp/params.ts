@@ -77,16 +77,25 @@ export interface OwnParams {
   readonly paramsMembers: readonly Member[];
 }
 
+/** Keys that the specification defines for params. None is similar to another, so they need not be compared. */
+const STANDARD_KEYS: ReadonlySet<string> = new Set([
+  '_meta',
+  'name',
+  'uri',
+  'arguments',
+  'inputResponses',
+  'requestState',
+]);
+
 /** The members of the params. Throws when there are too many, or when a key is too long or similar to `key`. */
 function checkedMembers(text: string, key: string, knownMembers?: readonly Member[]): readonly Member[] {
   const members = knownMembers ?? membersOf(text);
-  const folded = foldKey(key);
   if (members.length > MAX_PARAMS_MEMBERS)
     throw new GatewayError('invalid-params', `params must not have more than ${MAX_PARAMS_MEMBERS} members`);
   for (const member of members) {
     if (member.key.length > MAX_KEY_LENGTH)
       throw new GatewayError('invalid-params', `a key must not have more than ${MAX_KEY_LENGTH} characters`);
-    if (member.key !== key && foldKey(member.key) === folded)
+    if (member.key !== key && !STANDARD_KEYS.has(member.key) && foldKey(member.key) === foldKey(key))
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
   return members;

@@ -30,7 +30,7 @@ export function resultTypeIn(result: JsonText): string | undefined {
  * still be complete: the key may occur in a nested object, or may be written with escapes.
  */
 export function isPlainlyComplete(text: string): boolean {
-  const keyStart = text.indexOf(KEY);
-  const isOnlyKey = text.lastIndexOf(KEY) === keyStart && !text.includes('\\u');
-  return isOnlyKey && text.startsWith(':"complete"', keyStart + KEY.length);
+  // Servers usually write it as the first member.
+  const keyEnd = (text.startsWith(KEY, 1) ? 1 : text.indexOf(KEY)) + KEY.length;
+  return text.startsWith(':"complete"', keyEnd) && !text.includes(KEY, keyEnd) && !text.includes('\\u');
 }

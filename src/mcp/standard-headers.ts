@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.js';
+import { TextCache } from '../lib/json-text/text-cache.js';
 import type { Params } from './json-rpc.js';
 
 /*
@@ -32,9 +33,10 @@ export const headerValue = (text: string): string =>
 
 /** The lines of the headers Mcp-Method and Mcp-Name. `name` is the tool, prompt or resource of the request. */
 export const standardHeaders = (method: string, name: string | undefined): string =>
-  name === undefined
-    ? `mcp-method: ${method}\r\n`
-    : `mcp-method: ${method}\r\nmcp-name: ${headerValue(name)}\r\n`;
+  name === undefined ? `mcp-method: ${method}\r\n` : `mcp-method: ${method}\r\n${nameLines.get(name)}`;
+
+/** Caches the lines of the header Mcp-Name. */
+const nameLines = new TextCache((name) => `mcp-name: ${headerValue(name)}\r\n`, { texts: 1024, length: 256 });
 
 /** Throws unless the header Mcp-Method is the method of the body. */
 export function requireMethodHeader(method: string, { 'mcp-method': header }: HttpHeaders): void {
@@ -56,7 +58,7 @@ export function requireNameHeader(
 /** The text of a header value; undefined if there is no header, or its base64 is not valid. */
 export function textOfHeader(value: HttpHeaders[string]): string | undefined {
   if (typeof value !== 'string') return undefined;
-  if (!ENCODED.test(value)) return value;
+  if (!value.startsWith('=?') || !ENCODED.test(value)) return value;
   const base64 = value.slice(ENCODED_PREFIX_LENGTH, -ENCODED_SUFFIX_LENGTH);
   const bytes = Buffer.from(base64, 'base64');
   // Buffer.from skips characters that are not base64.

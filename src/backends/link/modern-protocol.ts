@@ -2,7 +2,13 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
-import { capabilitiesMember, envelopeMembers, identityMembers, withEnvelope } from '../../mcp/envelope.js';
+import {
+  capabilitiesMember,
+  envelopeMembers,
+  identityMembers,
+  NO_CAPABILITIES,
+  withEnvelope,
+} from '../../mcp/envelope.js';
 import type { Caller, LinkOwner } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
@@ -37,6 +43,8 @@ export class ModernProtocol implements LinkProtocol {
   readonly notifiesOfCancellation: boolean;
   /** The members of the envelope that are the same for all clients. */
   private readonly identity: string;
+  /** The members of the envelope for clients without capabilities that are forwarded. */
+  private readonly membersOfMost: string;
   /** The members of the envelope of the gateway's own requests. */
   private readonly gatewayMembers: string;
   /** By session: the members of the envelope. They are stored, because the capabilities of a session do not change. */
@@ -46,6 +54,7 @@ export class ModernProtocol implements LinkProtocol {
     this.notifiesOfCancellation = !options.isHttp;
     const clientInfo = { name: 'gatehouse', version: options.version };
     this.identity = identityMembers(clientInfo);
+    this.membersOfMost = envelopeMembers(clientInfo, {});
     this.gatewayMembers = envelopeMembers(clientInfo, options.capabilities);
   }
 
@@ -148,7 +157,8 @@ export class ModernProtocol implements LinkProtocol {
   }
 
   private membersFor(capabilities: ClientCapabilities): string {
-    return `${this.identity},${capabilitiesMember(capabilities)}`;
+    const member = capabilitiesMember(capabilities);
+    return member === NO_CAPABILITIES ? this.membersOfMost : `${this.identity},${member}`;
   }
 }
 

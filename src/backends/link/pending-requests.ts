@@ -110,7 +110,9 @@ export class PendingRequests {
       resolve,
       reject,
       onAbort: () => this.abandon(pending, 'cancelled'),
-      clientToken: progressTokenOf(request.params, paramsMembers),
+      clientToken: request.caller?.lacksProgressToken
+        ? undefined
+        : progressTokenOf(request.params, paramsMembers),
       paramsMembers,
       deadline,
       maxDeadline: maxDeadlineAfter(deadline, request),

@@ -10,7 +10,10 @@ const UNREAD = { add: () => {}, watch: () => {} };
 /** Counts how often the client is found to have left. */
 function exchangeOn({ response }: FakeResponse): { left: number; exchange: ModernExchange } {
   const counts = { left: 0 };
-  const exchange = new ModernExchange(response, SETTINGS, UNREAD, { abort: () => void counts.left++ });
+  const exchange = new ModernExchange(response, SETTINGS, UNREAD, {
+    startedAt: performance.now(),
+    abort: () => void counts.left++,
+  });
   return Object.assign(counts, { exchange });
 }
 

@@ -25,18 +25,18 @@ const CLOSING_BRACE = Buffer.from('}');
  * another connection.
  */
 export class ModernExchange {
-  readonly startedAt = performance.now();
   private stream: EventStream | undefined;
   private isAnswered = false;
-  private lastKeepAliveAt = this.startedAt;
+  private lastKeepAliveAt: number;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly settings: ResponseSettings,
     private readonly unread: Pick<UnreadResponses, 'add' | 'watch'>,
     /** Aborted when the client closes the connection before the request is answered. */
-    private readonly request: { abort(): void },
+    private readonly request: { readonly startedAt: number; abort(): void },
   ) {
+    this.lastKeepAliveAt = request.startedAt;
     // If the client has closed the connection while its request was read, 'close' has been emitted already.
     if (response.destroyed) request.abort();
     // `once` would take three times as long. It is not needed, because 'close' is emitted once.

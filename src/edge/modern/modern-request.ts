@@ -13,7 +13,7 @@ import { NOTHING, type Scope } from '../../core/scope.js';
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import { JsonText, SharedJson, type Member } from '../../lib/json-text/json-text.js';
 import { clientLabel } from '../../mcp/client-profile.js';
-import { metaMember, type ClientEnvelope } from '../../mcp/envelope.js';
+import { lacksProgressToken, metaMember, type ClientEnvelope } from '../../mcp/envelope.js';
 import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
 import { notificationMessage } from '../../mcp/json-rpc.js';
 import { passesLogLevel } from '../../mcp/logging-level.js';
@@ -74,6 +74,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   readonly namedProjects: readonly string[];
   readonly argumentHeaders: HttpHeaders;
   readonly sessionHandle: unknown;
+  readonly lacksProgressToken: boolean;
   project: string | undefined;
   server: string | undefined;
   span: Span | undefined;
@@ -110,6 +111,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.namedProjects = projects;
     this.argumentHeaders = headers;
     this.sessionHandle = metaMember(params, SESSION_HANDLE_KEY);
+    this.lacksProgressToken = lacksProgressToken(params, paramsMembers);
     this.unread = responses.unreadOf(this);
     this.exchange = new ModernExchange(response, responses.settings, this.unread, this);
   }

@@ -100,7 +100,10 @@ export class JsonText {
    */
   mayHaveMember(key: string): boolean {
     this.#hasEscapedAscii ??= this.text.includes(ESCAPED_ASCII);
-    return this.#hasEscapedAscii || this.text.includes(`"${key}"`);
+    if (this.#hasEscapedAscii) return true;
+    // Most texts do not contain the key, so that the text with the quotes need not be built.
+    const at = this.text.indexOf(key);
+    return at !== -1 && this.text.includes(`"${key}"`, at - 1);
   }
 
   toJSON(): unknown {

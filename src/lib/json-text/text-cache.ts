@@ -30,9 +30,8 @@ export class TextCache {
   }
 
   get(text: string): string {
-    if (this.latest?.text === text) return this.latest.result;
-    this.latest = this.results.get(text);
-    if (this.latest) return this.latest.result;
+    const found = this.find(text);
+    if (found) return found.result;
     const result = this.compute(text);
     const { length, texts, stores } = this.limits;
     if (text.length > length || stores?.(text) === false) return result;
@@ -41,5 +40,13 @@ export class TextCache {
     this.latest = { text: detachedCopy(text), result: detachedCopy(result) };
     this.results.set(this.latest.text, this.latest);
     return result;
+  }
+
+  private find(text: string): CachedResult | undefined {
+    if (this.latest?.text === text) return this.latest;
+    if (text.length > this.limits.length) return undefined;
+    const found = this.results.get(text);
+    if (found) this.latest = found;
+    return found;
   }
 }

@@ -24,6 +24,7 @@ const CACHE_SCOPE: ReadonlySet<string> = new Set(['cacheScope']);
 const NOT_CACHEABLE = '"ttlMs":0,"cacheScope":"private"';
 /** The codes of the white space that JSON allows: space, tab, line feed and carriage return. */
 const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const QUOTE = 0x22;
 const CLOSING_BRACE = 0x7d;
 
 /**
@@ -48,8 +49,10 @@ export function modernResult(request: AnsweredRequest, result: JsonText): Modern
   const resultType = typeIn(result);
   // This result needs no further members: only complete results have content and can be cached.
   if (resultType === '"input_required"') return withFirst(requestId!, '', result);
+  if (method === 'tools/call' && hasContent(result))
+    return { head: resultHead(requestId!) + (resultType === undefined ? FIRST_COMPLETE : '{'), result };
   const missing = resultType === undefined ? [COMPLETE] : [];
-  if (method === 'tools/call' && !hasContent(result)) missing.push('"content":[]');
+  if (method === 'tools/call') missing.push('"content":[]');
   if (method !== 'resources/read') return withFirst(requestId!, missing.join(','), result);
   if (memberOf(result, 'ttlMs') === undefined) missing.push('"ttlMs":0');
   const cacheScope = memberOf(result, 'cacheScope');
@@ -89,7 +92,8 @@ const beginsWithContent = (text: string): boolean =>
   text.startsWith(FIRST_CONTENT, text.startsWith(FIRST_COMPLETE) ? FIRST_COMPLETE.length : 1);
 
 function isEmpty(result: JsonText): boolean {
-  if (!(result instanceof SharedJson)) return /^\{\s*\}/.test(result.text);
+  if (!(result instanceof SharedJson))
+    return result.text.charCodeAt(1) !== QUOTE && /^\{\s*\}/.test(result.text);
   // Reading the text of a scanned object would decode all of its bytes.
   const { bytes } = result;
   let index = 1;
