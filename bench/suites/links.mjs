@@ -31,7 +31,8 @@ export async function links(openTargets) {
   const connect = await compare(harness, 'connect', 4, { only: ['direct', 'nginx', 'gatehouse'] });
   await hang(besideHanging);
   const neighbours = ['gatehouse', 'beside a hanging server'];
-  await warmUp(harness, 'tools/call', { requests: 10_000, maxMs: 4000, only: neighbours });
+  // The first gateway has served the other rows. Without as many calls, the code of the second is less optimised.
+  await warmUp(harness, 'tools/call', { requests: 60_000, maxMs: 9000, only: neighbours });
   const neighbour = await compare(harness, 'tools/call', 32, { only: neighbours });
   return floors(
     { what: `${large.title} : direct`, is: large.ratio('gatehouse', 'direct'), floor: 0.3 },
