@@ -40,8 +40,8 @@ export class UnreadResponses {
   constructor(
     private readonly limits: UnreadLimits,
     /**
-     * Has the key under which limits per principal count the bytes. The key must not change while there are unread bytes, because
-     * bytes are subtracted under the key under which they were added.
+     * The client of the responses. Limits per principal count the bytes under its `quotaKey`, which must not change while there
+     * are unread bytes, because bytes are subtracted under the key under which they were added.
      */
     private readonly client: { readonly quotaKey: string },
     private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),

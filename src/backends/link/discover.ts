@@ -29,7 +29,7 @@ export async function discoverServer(
   return facts;
 }
 
-/** The error of a server that must speak 2026 and has failed `server/discover` as servers of 2025 do. */
+/** The error for a server with `era: 2026` that answers `server/discover` like a server of 2025. */
 export function notOffered(cause: Error): Error {
   if (cause.message === NOT_OFFERED) return cause;
   const details = cause instanceof TransportError ? cause.details : {};
@@ -37,9 +37,9 @@ export function notOffered(cause: Error): Error {
 }
 
 /**
- * The era of a server after a failed `server/discover`; undefined if the error does not tell. Any error response means 2025,
- * unless it offers revision 2026-07-28: servers of 2025 answer an unknown method, or a request without a session, with any
- * error.
+ * The era of a server after a failed `server/discover`; undefined if the error does not tell. A JSON-RPC error means 2025
+ * unless the error itself offers revision 2026-07-28: a server of 2025 may answer an unknown method, or a request without a
+ * session, with any code. So do HTTP errors, except those that also a server of 2026 can send (`isInconclusive`).
  */
 export function eraOfFailure(error: unknown): Era | undefined {
   if (error instanceof RemoteError) return offersModern(error) ? '2026' : '2025';

@@ -3,18 +3,20 @@ import type { Link } from './link.js';
 
 /**
  * How updates of the resources of a server reach the gateway.
- * - `subscriptions`: the gateway subscribes, and the server sends notifications
- * - `polling`: the gateway polls, because it does not subscribe or the server has no notification stream
- * - `unsolicited`: the gateway does not subscribe, but the server may send notifications
- * - `none`: no updates can come, because the server has no notification stream
+ * - `subscriptions`: the gateway subscribes, and the server sends notifications.
+ *
+ * Without subscriptions or without a notification stream:
+ * - `polling`: a poll interval is configured, and the gateway polls
+ * - `unsolicited`: without a poll interval, if there is a notification stream: the server may send updates on its own
+ * - `none`: without a poll interval and without a stream, so that no updates can come
  */
 export type UpdateSource = 'subscriptions' | 'polling' | 'unsolicited' | 'none';
 
-type UpdateFacts = Pick<Link, 'facts' | 'notificationStream' | 'refusesSubscriptions'>;
+type UpdatingLink = Pick<Link, 'facts' | 'notificationStream' | 'refusesSubscriptions'>;
 
 /** Whether the gateway subscribes at the server. `mode` is the setting `subscribe` of the server. */
 export function usesSubscriptions(
-  { facts, refusesSubscriptions }: UpdateFacts,
+  { facts, refusesSubscriptions }: UpdatingLink,
   mode: SubscribeMode,
 ): boolean {
   const { resources } = facts.capabilities;
@@ -23,7 +25,7 @@ export function usesSubscriptions(
 }
 
 export function updateSourceOf(
-  link: UpdateFacts,
+  link: UpdatingLink,
   mode: SubscribeMode,
   pollMs: number | undefined,
 ): UpdateSource {

@@ -32,7 +32,7 @@ export class NameTableBuilder {
     this.current = new NameTable([], separator);
   }
 
-  /** The table after the last job that ended. The same object as before when nothing changed. */
+  /** The table after the last completed change (`put` or `remove`). The same object as before if the change had no effect. */
   get table(): NameTable {
     return this.current;
   }
@@ -63,7 +63,7 @@ export class NameTableBuilder {
     yield* this.rebuildParts(yield* this.updateBareOwners(server, NO_NAMES));
   }
 
-  /** A builder with the same tables, to which changes can be made independently. No job may be running. */
+  /** A copy of this builder that can be changed independently. No `put` or `remove` may be in progress. */
   *fork(): Steps<NameTableBuilder> {
     const fork = new NameTableBuilder(this.separator);
     for (const [server, part] of this.parts) fork.parts.set(server, part);
@@ -168,8 +168,9 @@ export class NameTableBuilder {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       const { publicName: name } = entry;
       if (!bareNames.has(name)) continue;
-      const mayBelongToOther = name.includes(this.separator) || endsWithDigest(name);
-      if (mayBelongToOther || this.bareOwners.get(name)!.size > 1) scopeDependent.push(entry);
+      // Such a bare name can equal the prefixed or shortened name of another server's entry.
+      const mayEqualLongName = name.includes(this.separator) || endsWithDigest(name);
+      if (mayEqualLongName || this.bareOwners.get(name)!.size > 1) scopeDependent.push(entry);
     }
     return scopeDependent;
   }

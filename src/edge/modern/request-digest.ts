@@ -14,9 +14,9 @@ export interface DigestedRequest {
 }
 
 /**
- * SHA-256 of the parts of a request that are the same when the client repeats it with answers. Only the answers, the
- * `requestState` and some members of `_meta` (`isHopKey`) may differ. The order of members does not count, except
- * within long values, which are not parsed.
+ * SHA-256 of the parts of a request that must be the same when the client repeats it to answer the questions of a server.
+ * Not included: the answers (`inputResponses`), the `requestState` and some members of `_meta` (`isHopKey`). The order of
+ * members does not count, except within long values, which are not parsed.
  */
 export function requestDigest(request: DigestedRequest): Buffer {
   const { principal, method, namedProjects, paramsText = '{}', paramsMembers } = request;

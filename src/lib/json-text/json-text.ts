@@ -44,7 +44,8 @@ export class JsonText {
 
   /**
    * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is first
-   * read, because parsing the whole object can take a second. A long array in such an object reads as null.
+   * read, because parsing the whole object can take a second. A long array in such an object is not parsed: its value is
+   * null, and callers that need its elements read them from `memberText`.
    */
   get value(): unknown {
     this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text);
@@ -94,14 +95,13 @@ export class JsonText {
   }
 
   /**
-   * A fast check whether the object has a member with this key, which must consist of ASCII letters. The result is exact for
-   * a `ScannedObject`. Other texts are only searched for the key and for escaped ASCII characters: the result may be wrongly
-   * true, and is never wrongly false.
+   * A fast check whether the object has a member with this key, which must consist of ASCII letters: searches the text for
+   * the key and for escaped ASCII characters. The result may be wrongly true, and is never wrongly false.
    */
   mayHaveMember(key: string): boolean {
     this.#hasEscapedAscii ??= this.text.includes(ESCAPED_ASCII);
     if (this.#hasEscapedAscii) return true;
-    // Most texts do not contain the key, so that the text with the quotes need not be built.
+    // Searched without quotes first: most texts do not contain the key, and then the quoted key need not be built.
     const at = this.text.indexOf(key);
     return at !== -1 && this.text.includes(`"${key}"`, at - 1);
   }
@@ -110,7 +110,7 @@ export class JsonText {
     return this.value;
   }
 
-  /** Whether work on the whole text has to be sliced. */
+  /** Whether the object is so long that work on its whole text would block the event loop. */
   get isLongObject(): boolean {
     return this.text.length > MAX_EAGER_LENGTH && this.isObject;
   }
@@ -262,9 +262,9 @@ export function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The value of a member of a long object. A long array reads as null; callers that need it split its text. */
-export const memberValue = (text: string): unknown =>
-  text.length > MAX_EAGER_LENGTH && text.startsWith('[') ? null : new JsonText(text).value;
+/** Parses the text of one member's value in a long object. Null for a long array, see `JsonText.value`. */
+export const memberValue = (valueText: string): unknown =>
+  valueText.length > MAX_EAGER_LENGTH && valueText.startsWith('[') ? null : new JsonText(valueText).value;
 
 /** An object whose members are parsed when they are read. It cannot be changed. */
 function lazyObject(json: JsonText): object {
