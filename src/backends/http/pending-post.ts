@@ -260,7 +260,11 @@ export class PendingPost implements PostRequest {
   private collect(chunk: Buffer): void {
     const { maxMessageBytes } = this.owner;
     const maxBytes = this.httpError ? Math.min(MAX_ERROR_BODY_BYTES, maxMessageBytes) : maxMessageBytes;
-    this.reader ??= new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes });
+    this.reader ??= new JsonReader({
+      ...SERVER_JSON_LIMITS,
+      maxBytes,
+      expectedBytes: typeof this.contentLength === 'number' ? this.contentLength : 0,
+    });
     const { reader } = this;
     this.input ??= new PacedInput(this.connection!, (piece) => {
       if (!this.isOver && !reader.append(piece)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));

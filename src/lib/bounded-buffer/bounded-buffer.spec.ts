@@ -1,5 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { BoundedBuffer } from './bounded-buffer.js';
+
+const MB = 1024 * 1024;
 
 describe('BoundedBuffer', () => {
   it('does not copy a message of one chunk', () => {
@@ -37,7 +39,7 @@ describe('BoundedBuffer', () => {
     const chunks = [5000, 1, 4998, 1].map((size, n) => Buffer.alloc(size, n + 65));
     const bytes = new BoundedBuffer(1_000_000, expected);
     for (const chunk of chunks) bytes.append(chunk);
-    expect(Buffer.concat(bytes.pieces).equals(Buffer.concat(chunks))).toBe(true);
+    expect(bytes.bytes.equals(Buffer.concat(chunks))).toBe(true);
     expect(bytes.take().equals(Buffer.concat(chunks))).toBe(true);
     for (const chunk of chunks) bytes.append(chunk);
     expect(bytes.take().length).toBe(10_000);
@@ -50,6 +52,30 @@ describe('BoundedBuffer', () => {
     chunk.write('b');
     bytes.append(Buffer.alloc(5000, 'c'));
     expect(bytes.take().toString()).toBe('a' + 'c'.repeat(5000));
+  });
+
+  it.each([
+    ['that is expected', 16],
+    ['that is not expected', 0],
+  ])('moves at most 4 MB at once of a message of 16 MB %s', (_, expectedMegabytes) => {
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const bytes = new BoundedBuffer(16 * MB, expectedMegabytes * MB);
+    let moved = 0;
+    const copy = jest.spyOn(Buffer.prototype, 'copy').mockImplementation(function (this: Buffer) {
+      moved = Math.max(moved, this.length);
+      return this.length;
+    });
+    for (let length = 0; length < 16 * MB; length += chunk.length) bytes.append(chunk);
+    const taken = bytes.take();
+    copy.mockRestore();
+    expect(taken.length).toBe(16 * MB);
+    expect(moved).toBeLessThanOrEqual((expectedMegabytes > 0 ? 1 : 4) * MB);
+  });
+
+  it('reserves one megabyte for a message of which a little has arrived', () => {
+    const bytes = new BoundedBuffer(16 * MB, 16 * MB);
+    for (let i = 0; i < 3; i++) bytes.append(Buffer.alloc(1000));
+    expect(bytes.take().buffer.byteLength).toBe(MB);
   });
 
   it('accepts exactly its limit and is empty after more', () => {

@@ -46,7 +46,7 @@ export class JsonReader {
   }
 
   /**
-   * Adds a piece of the text and keeps its Buffer. Returns false when the text exceeds `maxBytes`; the reader is then
+   * Adds a piece of the text. The reader may keep its Buffer. Returns false when the text exceeds `maxBytes`; the reader is then
    * empty.
    */
   append(piece: Buffer): boolean {
@@ -96,7 +96,7 @@ export class JsonReader {
 
   private startScanner(): JsonScanner {
     const scanner = new JsonScanner(this.options);
-    for (const piece of this.buffer.pieces) scanner.push(piece);
+    scanner.push(this.buffer.bytes);
     return scanner;
   }
 

@@ -23,19 +23,19 @@ async function runJob(error?: Error): Promise<string> {
 describe('sliceScheduler', () => {
   it('does not make a job yield while its slice has time left', () => {
     const yieldIfDue = sliceScheduler.start();
-    for (now = 0; now < 8; now++) expect(yieldIfDue()).toBeUndefined();
+    for (now = 0; now < 4; now++) expect(yieldIfDue()).toBeUndefined();
   });
 
   it('makes a job yield when its slice is used up, and then starts a new slice', async () => {
     const yieldIfDue = sliceScheduler.start();
-    now = 8;
+    now = 4;
     const waiting = yieldIfDue();
     expect(waiting).toBeInstanceOf(Promise);
     await waiting;
     expect(yieldIfDue()).toBeUndefined();
-    now = 15;
+    now = 7;
     expect(yieldIfDue()).toBeUndefined();
-    now = 16;
+    now = 8;
     const again = yieldIfDue();
     expect(again).toBeInstanceOf(Promise);
     await again;

@@ -1,5 +1,5 @@
 /** Maximum duration of one slice of a sliced job. */
-const SLICE_MS = 8;
+const SLICE_MS = 4;
 
 /**
  * A sliced job calls this function between small steps. While the current slice has time left, the function returns
