@@ -64,7 +64,8 @@ export class BoundedBuffer {
   /** A sender that announces a large message gets the memory for it when the first megabyte has arrived. */
   private capacityFor(size: number): number {
     const isLarge = size >= LARGE_BYTES;
-    if (size <= this.expectedBytes) return isLarge ? this.expectedBytes : Math.min(this.expectedBytes, LARGE_BYTES);
+    if (size <= this.expectedBytes)
+      return isLarge ? this.expectedBytes : Math.min(this.expectedBytes, LARGE_BYTES);
     let capacity = isLarge ? LARGE_BYTES : MIN_CAPACITY_BYTES;
     while (capacity < size) capacity *= isLarge ? 4 : 2;
     return capacity;
