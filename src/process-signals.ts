@@ -7,13 +7,13 @@ interface SignalOptions {
   readonly afterClose: () => Promise<void>;
 }
 
-/** Maximum time of the shutdown after the drain deadline. Child processes end in this time. */
+/** Maximum time from the drain deadline to the exit of the process. In this time, the gateway stops its child processes. */
 const EXIT_TIMEOUT_MS = 800;
 
 /**
  * Ends the process on SIGTERM and SIGINT. After the first signal the gateway drains, and the process ends at the latest one
- * second after the drain deadline. A second signal ends the process at once. Child processes are killed at every exit,
- * except after SIGKILL.
+ * second after the drain deadline. A second signal ends the process at once. Child processes that still run are killed at
+ * every exit, unless SIGKILL ended the gateway itself.
  */
 export function exitOnSignals(
   app: { close(signal?: string): Promise<void> },

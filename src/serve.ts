@@ -62,7 +62,7 @@ export async function serve(options: { readonly config?: string | undefined }): 
   const file = configFile(options.config);
   const { path } = file;
   const load = configLoader(file, process.env);
-  // Before the file is read, so that a change during the start is detected.
+  // The fingerprint is taken before the file is read, so that a change of the file during the start is detected.
   const fingerprint = fingerprintOf(path);
   const config = load();
   new StateDir(config.stateDir).requireWritable();

@@ -64,8 +64,8 @@ export function firstSyncText(
 const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
 
 /**
- * The options with which other commands find this gateway: `--config` if it does not use the default file, and `--url` if
- * the file does not contain its address.
+ * The options with which other commands find this gateway: `--config` if the user named a configuration file, and `--url` if
+ * the file does not determine the address of the gateway: an environment variable overrides it, or the port is 0.
  */
 export function targetOptions(
   { path, mustExist }: ConfigFile,

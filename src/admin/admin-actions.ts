@@ -34,8 +34,8 @@ export class AdminActions {
   private readonly logger = new Logger('Audit');
   private readonly queue = new SerialQueue();
   private readonly refusals: RefusalBudget;
-  /** The problems of refused requests that are recorded already. */
-  private readonly recordedProblems = new WeakSet<AdminProblem>();
+  /** The problems that `recordRefusal` has handled already. It records each problem once at most. */
+  private readonly handledProblems = new WeakSet<AdminProblem>();
 
   constructor(
     private readonly audit: AuditLog,
@@ -82,8 +82,8 @@ export class AdminActions {
     problem: AdminProblem,
   ): Promise<void> {
     const isRefusal = PROBLEMS[problem.kind].status < 500;
-    if (!isRefusal || this.recordedProblems.has(problem)) return;
-    this.recordedProblems.add(problem);
+    if (!isRefusal || this.handledProblems.has(problem)) return;
+    this.handledProblems.add(problem);
     const suppressed = this.refusals.take(actor);
     const isBudgetExhausted = suppressed === undefined;
     if (isBudgetExhausted) return;
@@ -124,7 +124,10 @@ export class AdminActions {
     this.logger.log({ message: 'admin action done', ...entry });
   }
 
-  /** A failed write of the outcome is only logged: the action has ended, and its `begun` entry is in the audit log. */
+  /**
+   * A failed write of an outcome is only logged, because the action has ended or was refused already. The `begun` entry of an
+   * ended action is in the audit log.
+   */
   private async recordOutcome(event: AuditEvent): Promise<void> {
     try {
       await this.record(event);

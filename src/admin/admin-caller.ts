@@ -12,7 +12,7 @@ export interface AdminCaller {
   readonly precondition: Precondition;
 }
 
-/** The HTTP request; guard, interceptor and filter see the same object. */
+/** The HTTP request. Guard, interceptors and filter get the same object, so it is the key of `roles` and `requestIds`. */
 export interface AdminRequest {
   readonly method: string;
   readonly url: string;

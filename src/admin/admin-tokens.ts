@@ -33,8 +33,8 @@ export class AdminTokens {
   }
 
   /**
-   * Uses the admin token of the configuration. If it has none, uses the token in the file of `directory`, which is created
-   * with a generated token if it does not exist.
+   * Uses the admin token of the configuration. If it has none, uses the token in the file `ADMIN_TOKEN_FILE` of `directory`.
+   * If this file does not exist, creates it with a generated token.
    */
   static async open(
     { token, viewerToken }: AdminSettings,

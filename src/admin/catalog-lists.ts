@@ -21,7 +21,7 @@ interface CatalogItemsPage<Item> {
 }
 
 interface FoundEntries {
-  /** The entries of one page. If there is a next page, its first entry follows. */
+  /** The entries of one page, and then the first entry of the next page if there is one. */
   readonly entries: readonly ListedEntry[];
   /** The cursor key of a page that starts after the entry at this index. */
   readonly keyAfter: (index: number) => string;

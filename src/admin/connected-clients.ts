@@ -5,7 +5,10 @@ import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { notFound } from './admin-problem.js';
 
-/** A client that receives notifications: a session, or a listen stream of a client of 2026, which has no session. */
+/**
+ * A client that receives notifications: a session, or a listen stream. Clients of the protocol era 2026 have listen streams
+ * and no sessions.
+ */
 export type ConnectedClient = Session | Listen;
 
 /** All sessions and listen streams, as one list. */
@@ -32,7 +35,7 @@ export class ConnectedClients {
     throw notFound('session', publicId);
   }
 
-  /** Resolves when the end of a session is on disk, or after a timeout. Never rejects. */
+  /** Closes the session or stream. For a session, resolves when its end is on disk, or after a timeout. Never rejects. */
   async close(client: ConnectedClient): Promise<void> {
     client.close();
     if (client.kind === 'session') await this.sessions.waitUntilPersisted();

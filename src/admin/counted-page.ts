@@ -10,7 +10,7 @@ export interface CountedPage<Item> {
 
 /** The entries that a query matches, reduced to one page. */
 export interface Matches<Entry> {
-  /** The entries of one page, in order. If there is a next page, its first entry follows. */
+  /** The entries of one page, in order, and then the first entry of the next page if there is one. */
   readonly entries: readonly Entry[];
   /** Number of matches on all pages. */
   readonly total: number;

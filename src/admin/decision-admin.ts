@@ -42,6 +42,7 @@ export class DecisionAdmin {
       const { target, kind, change } = cleared;
       const removesServer =
         kind === 'server' && change === 'defined' && !this.live.current.mcpServers.has(target);
+      // An empty decision about the server replaces all decisions about the server and its tools.
       const update = (decisions: Decisions): Decisions =>
         removesServer ? decideServer(decisions, target, () => ({})) : withoutDecision(decisions, id);
       return { apply: this.actions.decisionUpdate(caller, update) };
@@ -60,7 +61,7 @@ export class DecisionAdmin {
     });
   }
 
-  /** Resolves when the sessions of the key are closed and their end is on disk. Idempotent. */
+  /** Resolves when the sessions of the key are closed and their end is on disk, or after a timeout. Idempotent. */
   async revoke(caller: AdminCaller, id: string): Promise<KeyDto> {
     await this.actions.run(caller, { action: 'key.revoke', target: id }, () => {
       const key = this.live.current.auth.apiKeys?.find((each) => each.id === id);

@@ -32,8 +32,8 @@ const LOG_RATE = { burst: 1, refill: 1, intervalMs: 10_000 };
 interface Failures {
   /** Failures that are not forgotten. */
   count: number;
-  /** Time up to which failures have been forgotten. */
-  forgottenAt: number;
+  /** Start of the current interval. `count` no longer contains the failures that were forgotten after earlier intervals. */
+  intervalStart: number;
   /** Number of answers that are delayed now. */
   delayedAnswers: number;
 }
@@ -95,7 +95,7 @@ export class FailedTokens {
   }
 
   private addFailure(address: string, now: number): Failures {
-    const failures = this.byAddress.get(address) ?? { count: 0, forgottenAt: now, delayedAnswers: 0 };
+    const failures = this.byAddress.get(address) ?? { count: 0, intervalStart: now, delayedAnswers: 0 };
     forget(failures, now);
     failures.count++;
     // Deleted first, so that the map stays in the order of the last failures.
@@ -117,7 +117,7 @@ export class FailedTokens {
 
 /** Forgets one failure for each interval that has passed since the last call. */
 function forget(failures: Failures, now: number): void {
-  const intervals = Math.floor((now - failures.forgottenAt) / FORGET_INTERVAL_MS);
+  const intervals = Math.floor((now - failures.intervalStart) / FORGET_INTERVAL_MS);
   failures.count = Math.max(0, failures.count - intervals);
-  failures.forgottenAt += intervals * FORGET_INTERVAL_MS;
+  failures.intervalStart += intervals * FORGET_INTERVAL_MS;
 }

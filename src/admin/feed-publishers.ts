@@ -17,8 +17,8 @@ import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
 /**
- * The counters change with every call, stderr with every line, and the reason with every second of a slow connection: too
- * often to publish each change, so all are polled.
+ * Interval at which the servers are polled. The members of `Polled` change too often to publish each change: the counters
+ * with every call, `stderr` with every line, `reason` with every second of a slow attempt to connect.
  */
 const POLL_INTERVAL_MS = 1000;
 

@@ -22,8 +22,9 @@ export class FilePolicy {
   }
 
   /**
-   * Throws a problem if the file disables the server or, if a tool is given, this tool of the server. If the file enables
-   * it, an administrator has disabled it, and the admin API may therefore enable it again.
+   * Called before a protected server, or a tool of it, is enabled. Throws a problem if the file disables the server or, if
+   * `tool` is given, the tool. Otherwise a decision of an administrator has disabled it, and the admin API may clear this
+   * decision.
    */
   requireEnabledInFile(server: string, tool?: string): void {
     const config = this.live.current.mcpServers.get(server)!;

@@ -36,10 +36,11 @@ export class ListRequests {
     this.cursors = new Cursors(key.derive('admin lists'));
   }
 
-  parse(kind: string, query: ListQuery): ListRequest {
+  /** `listId` identifies the list that the query asks for. */
+  parse(listId: string, query: ListQuery): ListRequest {
     const { server, project, q = '', limit = DEFAULT_PAGE_SIZE } = query;
     // A cursor is valid only for the list and the filters that it was issued for.
-    const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
+    const list = JSON.stringify([listId, server ?? '', project ?? '', q]);
     const after = query.cursor === undefined ? '' : this.keyInCursor(list, query.cursor);
     // Throws a problem if the server does not exist.
     if (server !== undefined) this.servers.get(server);

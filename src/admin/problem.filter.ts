@@ -125,7 +125,7 @@ function problemOfGatewayError({ kind, message }: GatewayError): AdminProblem {
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
-/** The status code of an error of Fastify, such as the one of an invalid URL; 500 for any other error. */
+/** The status code of an error of Fastify, such as 400 for an invalid URL; 500 for any other error. */
 const statusCodeOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
     ? error.statusCode

@@ -30,7 +30,7 @@ interface FoundResources extends Matches<PublicResource> {
 interface SortedMatches {
   /** The matches that are ranked by relevance, best match first. */
   readonly ranked: readonly PublicResource[];
-  /** Of the other matches, the first ones that no previous page contained, in the order of their URIs. */
+  /** The first matches without a rank that no previous page contained, in the order of their URIs. At most `limit + 1`. */
   readonly others: readonly PublicResource[];
   readonly total: number;
 }
@@ -116,7 +116,7 @@ export class ResourceLists {
   /** The ranked matches come first, best match first. The other matches follow in the order of their URIs. */
   private async searchPage(request: ListRequest): Promise<FoundResources> {
     const { ranked, others, total } = await this.sortedMatches(request);
-    // A key that is a URI belongs to a page after all ranked matches.
+    // If the key is a URI, the previous pages contained all ranked matches.
     const shownRanked = countInKey(request.after) ?? ranked.length;
     /** For each ranked match, the number of ranked matches up to and including it. */
     const countsUpTo = new Map(ranked.map((entry, index) => [entry, index + 1]));

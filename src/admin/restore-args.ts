@@ -19,17 +19,17 @@ export function restoreArgs(
   shownForms: readonly (readonly string[])[],
   errors: FieldError[],
 ): unknown[] {
-  const sentPositions = maskedPositions(sent);
-  const forms = shownForms.map((args) => ({ args, positions: maskedPositions(args) }));
+  const sentByPair = maskedPositions(sent);
+  const forms = shownForms.map((args) => ({ args, shownByPair: maskedPositions(args) }));
   return sent.map((arg, index) => {
     if (typeof arg !== 'string' || !arg.includes(MASK)) return arg;
     const pair = pairAt(sent, index);
-    const positionsOfPair = sentPositions.get(pair)!;
-    for (const { args, positions } of forms) {
-      const shownPositions = positions.get(pair);
+    const sentPositions = sentByPair.get(pair)!;
+    for (const { args, shownByPair } of forms) {
+      const shownPositions = shownByPair.get(pair);
       // Equal pairs are restored in their order, and only if none was added or removed.
-      if (shownPositions?.length === positionsOfPair.length)
-        return stored[shownPositions[positionsOfPair.indexOf(index)]!];
+      if (shownPositions?.length === sentPositions.length)
+        return stored[shownPositions[sentPositions.indexOf(index)]!];
       if (args.length === sent.length && args[index] === arg) return stored[index];
     }
     errors.push({ field: `args[${index}]`, message: `${NOT_STORED}; send the value itself` });
@@ -41,7 +41,7 @@ export function restoreArgs(
 const pairAt = (args: readonly unknown[], index: number): string =>
   JSON.stringify([args[index - 1] ?? null, args[index]]);
 
-/** The positions of masked arguments, by `pairAt`. */
+/** The positions of masked arguments, grouped by the key from `pairAt`. */
 function maskedPositions(args: readonly unknown[]): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [index, arg] of args.entries()) {

@@ -98,7 +98,7 @@ export class SecretRedactor {
     return `[${texts.join(',')}]`;
   }
 
-  /** Replaces every secret that readers of this role may not see with `mask`. */
+  /** Puts `mask` in place of every secret that a reader of this role may not see. */
   maskText(text: string, mask: string, role: AdminRole): string {
     if (role !== 'admin') return this.replaceAllIn(text, mask);
     this.patternsHiddenFromAdmins ??= new SubstringSet(this.hiddenFromAdmins);

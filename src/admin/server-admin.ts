@@ -102,7 +102,7 @@ export class ServerAdmin {
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
       const isProtected = this.filePolicy.protects('server', id);
       if (enabled && isProtected) this.filePolicy.requireEnabledInFile(id);
-      // A protected server can only be enabled if the file enables it: then the decision that disabled it is removed.
+      // To enable a protected server, the decision that disabled it is removed: the file enables the server (checked above).
       const decidedValue = enabled && isProtected ? undefined : enabled;
       const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: decidedValue });
       return { apply: this.decisionUpdate(caller, id, decide, enabledDecisionId(id)) };
@@ -202,7 +202,10 @@ export class ServerAdmin {
     throw notFound('tool', tool);
   }
 
-  /** The caller becomes the author of the decision with the id `renewedDecisionId`, even if its value stays the same. */
+  /**
+   * The caller becomes the author of the decision with the id `renewedDecisionId`, even if the value of this decision stays
+   * the same.
+   */
   private decisionUpdate(
     caller: AdminCaller,
     id: string,
@@ -230,7 +233,8 @@ export class ServerAdmin {
 }
 
 /**
- * Refuses a change whose address is not allowed. `change` is undefined for a request that changes nothing; it is allowed.
+ * Refuses a change whose address is not allowed. `change` is undefined for a request that changes nothing: such a request
+ * is allowed.
  */
 function refuseUnless(
   isAddressAllowed: boolean,

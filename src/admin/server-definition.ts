@@ -24,7 +24,7 @@ export function definitionOf({ config, enabled, disabledTools }: Settings): Json
   return escapeVariables(definition) as JsonObject;
 }
 
-/** The definition of a server without decisions. */
+/** The definition that `config` describes, without decisions of administrators. */
 export const definitionOfConfig = (config: ServerConfig): JsonObject =>
   definitionOf({ config, enabled: config.enabled, disabledTools: new Set(config.tools.disabled) });
 
@@ -39,9 +39,9 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
   }
 }
 
-/** How a definition is masked for a reader. */
+/** How a definition is masked for the caller that reads it. */
 export interface Masking {
-  /** Masks the secrets of `SecretRedactor` that the reader must not see. */
+  /** Masks the secrets known to `SecretRedactor` that this caller must not see. */
   readonly maskText: (text: string) => string;
   /** Whether texts that look like secrets are masked too: passwords in arguments, keys in URLs. */
   readonly masksArgsAndUrls: boolean;

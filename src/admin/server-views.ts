@@ -98,8 +98,8 @@ export class ServerViews {
   }
 
   /**
-   * The definition as callers of this role see it. Only an admin sees secrets in arguments and URLs, unless they come from
-   * the environment of the gateway.
+   * The definition as callers of this role see it. Only an admin sees secrets in arguments and URLs. Admin tokens, and values
+   * that the configuration took from the environment of the gateway, are masked for every role.
    */
   shownDefinition(server: DesiredServer, role: AdminRole): JsonObject {
     return maskSecrets(definitionOf(server), {
@@ -150,8 +150,8 @@ export class ServerViews {
 }
 
 /**
- * Whether the gateway declares the capabilities of each client to the server: on the link of its session, or in each
- * request to a server of 2026.
+ * Whether the gateway declares the capabilities of each client to the server: on links that clients do not share
+ * (`isolation: session`), or in each request (a server of the 2026 era).
  */
 const hasClientCapabilities = ({ config }: DesiredServer, status: BackendStatus | undefined): boolean =>
   config.isolation === 'session' || status?.era?.name === '2026';

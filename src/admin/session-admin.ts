@@ -71,9 +71,9 @@ export class SessionAdmin {
   }
 
   /**
-   * The scope of a list request of the client. As a list request does, this method waits up to a few seconds for servers
-   * with `isolation: session` that have not listed for the session yet. For a listen stream, it is the scope of the lists
-   * of the shared links.
+   * The scope that a list request of the client has. As a list request does, this method waits up to a few seconds for
+   * servers with `isolation: session` that have not listed for the session yet. A listen stream gets the scope with
+   * the lists of the shared links.
    */
   private async requestScopeOf(client: ConnectedClient): Promise<Scope> {
     const { scope } = client;
@@ -87,5 +87,5 @@ export class SessionAdmin {
 const searchTextOf = (client: ConnectedClient): string =>
   [publicSessionId(client), client.clientInfo?.name ?? '', client.principal.id].join('\n').toLowerCase();
 
-/** Sorts by age as text, because milliseconds since 1970 have the same number of digits until the year 2286. */
+/** As text, these keys sort by age: milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = (client: ConnectedClient): string => `${client.openedAt} ${publicSessionId(client)}`;

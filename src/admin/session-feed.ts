@@ -44,7 +44,8 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
 
   private async poll(): Promise<void> {
     if (!this.feed.hasReaders) {
-      // The first poll with a reader then publishes every session: changes until then were not published.
+      // Changes are not published while there is no reader. The empty map makes the first poll with a reader treat every
+      // session as changed.
       this.published = new WeakMap();
       return;
     }
@@ -70,7 +71,7 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
     this.feed.publish('session', this.views.summary(client));
   }
 
-  /** A text that changes when the session changes. It contains no times, because they change without a request. */
+  /** A text that changes when the session changes. It omits `lastSeen`, which changes all the time while a stream is open. */
   private stateOf(client: ConnectedClient): string {
     const { calls, inFlight } = client.kind === 'session' ? client : NO_CALLS;
     return `${calls} ${inFlight} ${client.hasStream} ${this.views.subscriptionsOf(client)} ${client.scope.key}`;

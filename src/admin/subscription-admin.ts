@@ -91,5 +91,5 @@ export class SubscriptionAdmin {
 
 const clientOf = ({ subscriber }: Subscription): string => publicSessionId({ id: subscriber });
 
-/** Sorts by age as text, because milliseconds since 1970 have the same number of digits until the year 2286. */
+/** As text, these keys sort by age: milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = ({ since, id }: Subscription): string => `${since} ${id}`;

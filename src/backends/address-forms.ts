@@ -40,7 +40,7 @@ export function addressForms(text: string): string[] {
 
 /** The sixteen bytes of an IPv6 address. */
 function bytesOf(address: string): number[] {
-  // URL writes a trailing IPv4 address in hexadecimal.
+  // The class `URL` converts a trailing IPv4 address to hexadecimal groups.
   const { hostname } = new URL(`http://[${address}]`);
   const [head = '', tail] = hostname.slice(1, -1).split('::');
   const [first, last] = [groupsOf(head), groupsOf(tail)];

@@ -31,7 +31,10 @@ const FORBIDDEN = networksOf([
   'fd20:ce::254',
 ]);
 
-/** Private addresses. If `admin.allowedNetworks` is configured, it must contain them. Public addresses are always allowed. */
+/**
+ * Private addresses. If `admin.allowedNetworks` is configured, only the private addresses in it are allowed, otherwise all.
+ * Public addresses are always allowed.
+ */
 const PRIVATE = networksOf([
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -125,7 +128,7 @@ export class AddressPolicy {
     return new Error(REFUSED_BY_POLICY);
   }
 
-  /** Without `admin.allowedNetworks`, loopback addresses are allowed only if the gateway itself listens on one. */
+  /** Without `admin.allowedNetworks`, loopback addresses are allowed only if the gateway itself listens on a loopback address. */
   private allowsForm(address: string): boolean {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     if (FORBIDDEN.check(address, family)) return false;

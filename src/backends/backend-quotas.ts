@@ -12,7 +12,7 @@ export interface BackendQuotas {
   readonly processes: PrincipalQuota;
   /** Maximum queued calls of one principal at one server. */
   readonly queuedPerPrincipal: number;
-  /** Whether some slots of each server stay free for principals that hold none: only if clients authenticate. */
+  /** Whether some slots of each server stay free for principals that hold no slot. True only if clients authenticate. */
   readonly keepsNewcomerReserve: () => boolean;
   /** To be called when a limit has refused a call. */
   refused(limit: RefusedLimit): void;

@@ -15,7 +15,10 @@ export interface BackendStatus {
   readonly state: ConnectionState;
   /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
   readonly cause: FailureCause | undefined;
-  /** The text of the error; for a ready server, the lists that could not be fetched. Undefined for an unresponsive server. */
+  /**
+   * The text of the error; for a ready server, the lists that could not be fetched. If an attempt to connect has taken at least
+   * `MIN_WAITING_MS`, also says for how long. Undefined for an unresponsive server.
+   */
   readonly reason: string | undefined;
   /** How many lists could not be fetched when they were last requested. */
   readonly failedLists: number;
@@ -92,7 +95,7 @@ export function backendStatus(parts: StatusParts): BackendStatus {
 /** The time after which the status says that the server has not answered `initialize`. Most servers answer sooner. */
 const MIN_WAITING_MS = 1000;
 
-/** Says how long a server has been connecting, and with `error` why the previous attempt failed. */
+/** Says how long a server has been connecting, and, if `error` is defined, why the previous attempt failed. */
 function waitingText(connectingMs = 0, error: Error | undefined): string | undefined {
   if (connectingMs < MIN_WAITING_MS) return undefined;
   const previousFailure = error ? `; before: ${error.message}` : '';

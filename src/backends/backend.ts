@@ -141,7 +141,7 @@ export class Backend {
     this.gate.setLimits(callLimits(settings));
   }
 
-  /** Resolves after the first sync, when the server cannot be reached, or after the timeout. */
+  /** Resolves after the first sync. Resolves earlier if the server cannot be reached, or if the timeout has passed. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.sync.whenSynced(timeoutMs);
   }
@@ -194,8 +194,8 @@ export class Backend {
 
   /**
    * Returns the error for a call if the server is not available now, otherwise undefined. To be called only for calls, because
-   * it records the call as refused. A refused call may bring the next attempt to connect forward. The error then has the
-   * shorter delay.
+   * it records the call as refused. After a refused call, the next attempt to connect may begin earlier. The returned error
+   * then names the shorter delay.
    */
   refuseIfUnavailable(): GatewayError | undefined {
     if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
@@ -205,7 +205,10 @@ export class Backend {
     return isAttemptEarlier ? this.connection.unavailableError() : error;
   }
 
-  /** Lists the tools again, over the link of the caller. Resolves when the catalog has them, or after a timeout. */
+  /**
+   * Fetches the list of tools again, over the link that calls of this caller use. Resolves when the catalog has the list, or
+   * after a timeout.
+   */
   async refetchTools({ linkOwner }: Pick<Caller, 'linkOwner'>): Promise<void> {
     const refetched = this.isolatedLinks
       ? this.isolatedLinks.refetchTools(linkOwner)
@@ -226,9 +229,9 @@ export class Backend {
   }
 
   /**
-   * The link that has replaced `previous`, on which a request failed, or that is being opened without a delay: for example
-   * after the server has ended the session of the link. Undefined if `previous` is still open, or if the next link is opened
-   * only after a delay.
+   * To be called after a request over the link `previous` has failed. Resolves with the link that has replaced `previous`. If
+   * the next link is still being opened, or is opened without a delay (for example after the server has ended the session of
+   * `previous`), waits for it. Undefined if `previous` is still open, or if the next link is opened only after a delay.
    */
   async replacementLink(previous: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;

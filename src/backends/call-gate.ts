@@ -18,7 +18,7 @@ export interface CallLimits {
 export interface QueueOptions {
   /** When it is aborted, the call is removed from the queue. */
   readonly signal?: CancelSignal | undefined;
-  /** When the call is removed from the queue, as a time of `performance.now()`. */
+  /** The time of `performance.now()` at which the call is removed from the queue. */
   readonly deadline?: number | undefined;
   /** Whether the call needs all slots: it starts when no other request is in flight, and no other starts until it has settled. */
   readonly exclusive?: boolean | undefined;
@@ -87,8 +87,8 @@ export class CallGate {
   }
 
   /**
-   * Makes a request of the gateway itself. Requests of one kind start in order. Their queue has no limit: the callers bound
-   * their number.
+   * Makes a request of the gateway itself. Requests of one kind start in order. The queue of these requests has no limit: the
+   * callers of this method limit the number of requests.
    */
   runBackground<T>(kind: string, request: () => Promise<T>, deadline: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -163,7 +163,7 @@ export class CallGate {
   private readonly mayStart = (principal: string, { exclusive }: QueuedRequest): boolean =>
     this.hasShare(principal) && this.mayRun(principal, exclusive);
 
-  /** Whether the call may run alone, if it has to. */
+  /** For a call that has to run alone, whether `SlotShares` allows that now. True for any other call. */
   private mayRun(principal: string, exclusive: boolean): boolean {
     return !this.runsAlone(exclusive) || this.shares.mayRunAlone(principal, this.queue.principals);
   }
@@ -174,7 +174,7 @@ export class CallGate {
 
   /**
    * Makes the call, which holds a slot until it settles. Rejects when its principal has too many calls in flight.
-   * `holdsBackSince`: when the call began to hold back those of others.
+   * `holdsBackSince` is the time at which the call began to hold back other requests.
    */
   private begin<T>(
     principal: string,
@@ -245,7 +245,8 @@ export class CallGate {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        // One signal may cancel several queued calls. The first cancellation advances the queue to the next of these calls.
+        // One signal may cancel several queued calls. The cancellation of the first one advances the queue, which may start
+        // the next one before its own `cancel` was called.
         if (signal?.aborted) reject(this.errors.cancelled(signal));
         else if (deadline <= performance.now()) reject(this.errors.timedOut());
         else resolve(this.begin(caller.quotaKey, call, exclusive, request.holdsBackSince));
@@ -262,7 +263,8 @@ export class CallGate {
       const request: QueuedRequest = { exclusive, deadline, start, fail };
       const remove = this.queue.addCall(caller, request);
       signal?.addEventListener('abort', cancel);
-      // The call may hold back others from now on, or be the only one, and wait for a time.
+      // If the call has to wait for calls in flight, it may hold back other requests from now on. If nothing is in flight,
+      // `advance` sets the timer after which the call may start.
       if (this.runsAlone(exclusive)) this.advance();
     });
   }
@@ -281,7 +283,10 @@ export class CallGate {
     else if (this.running === 0) this.advanceLater();
   }
 
-  /** For queued calls that have to wait for a time: no end of another call will start them. */
+  /**
+   * Checks the queue again after `RECHECK_MS`. Necessary when calls are queued and nothing is in flight: `SlotShares` makes
+   * these calls wait until some time has passed, and no other call is in flight whose end would start them.
+   */
   private advanceLater(): void {
     this.recheckTimer ??= setTimeout(() => {
       this.recheckTimer = undefined;

@@ -62,7 +62,7 @@ export class DesiredServers {
     this.listeners.emit(this.servers);
   }
 
-  /** Logs the servers of the configuration that were deleted through the admin API, because that is easily overlooked. */
+  /** Logs the servers of the configuration that were deleted through the admin API, because a deletion is easily overlooked. */
   private logRemoved(): void {
     const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
     if (servers.length === 0) return;

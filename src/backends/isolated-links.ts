@@ -76,7 +76,7 @@ export class IsolatedLinks {
     await this.syncs.whenSynced(owner, timeoutMs);
   }
 
-  /** Fetches the tools of the owner again. Resolves when the owner's catalog has them. */
+  /** Fetches the list of tools again, over the link of the owner. Resolves when the owner's catalog has the list. */
   async refetchTools(owner: LinkOwner | undefined): Promise<void> {
     if (owner) await this.syncs.refetch(owner, 'tools');
   }

@@ -15,7 +15,7 @@ export class QueueTimeEstimate {
     this.endedCalls = 0;
   }
 
-  /** To be called whenever a call has ended, queued before or not. */
+  /** To be called whenever a call has ended, whether or not it was queued. */
   callEnded(): void {
     this.endedCalls++;
   }

@@ -11,7 +11,7 @@ export interface QueuedRequest {
   readonly exclusive: boolean;
   /** A time of `performance.now()`. */
   readonly deadline: number;
-  /** Since when an exclusive request has held back all others, as `performance.now()`. */
+  /** The time of `performance.now()` since which this exclusive request has kept all other requests from starting. */
   holdsBackSince?: number;
   /** Makes the request. To be called after the request was removed from the queue. */
   start(): void;
@@ -83,8 +83,8 @@ export class RequestQueue {
   }
 
   /**
-   * Removes and returns the next request, if `admits` returns true for it. This is a call for which `mayStart`
-   * returns true, or, if `admitsBackground` is true, a request of the gateway itself.
+   * Removes and returns the next request, if `admits` returns true for it. The next request is a call for which `mayStart`
+   * returns true or, if `admitsBackground` is true, a request of the gateway itself.
    */
   take(
     admits: (request: QueuedRequest) => boolean,

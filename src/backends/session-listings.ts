@@ -17,7 +17,7 @@ const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templ
 
 /** The wait for the first listing of one link owner at one server. */
 interface FirstListingWait {
-  /** Resolves when the server has listed, when the link could not be opened, or after the timeout. */
+  /** Resolves when the lists of the server were fetched, when the link could not be opened, or after the timeout. */
   readonly settled: Promise<void>;
   /** A time of `performance.now()`. */
   readonly startedAt: number;
@@ -30,7 +30,7 @@ class OwnerState {
   /** By server: the wait for its first listing. */
   readonly waits = new Map<string, FirstListingWait>();
   /** Whether the client has seen lists. Only such a client is notified when lists change. */
-  hasListed = false;
+  hasSeenLists = false;
   /** The last update of the owner's catalog. Updates run one after the other. */
   update: Promise<void> = Promise.resolve();
 
@@ -80,15 +80,15 @@ export class SessionListings {
     return listing !== undefined && wasFetched(kind, listing[kind]);
   }
 
-  /** The scope of the request, with the catalog of its link owner if that has one. */
+  /** The scope with the catalog of the request's link owner, if the link owner has its own catalog. */
   scopeOf(scope: Scope, request: OwnedRequest): Scope {
     return this.isolatedBackends.size === 0 ? scope : this.registry.scopeOf(scope, request.linkOwner?.id);
   }
 
   /**
-   * To be called for a request for a list. Opens the links of its link owner to the servers of the scope that have not listed
-   * for the owner yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no
-   * server to wait for.
+   * To be called for a request for a list. Opens the links of the request's link owner to the servers of the scope whose lists
+   * were not fetched for the owner yet. Resolves when these lists were fetched, or after `SESSION_LISTING_WAIT_MS`. Undefined
+   * when there is no server to wait for.
    */
   whenListed(scope: Scope, request: OwnedRequest): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
@@ -97,11 +97,11 @@ export class SessionListings {
     const state = this.stateOf(linkOwner);
     const waits = this.pendingWaitsOf(state, (server) => scope.allows(server));
     if (waits.length === 0) {
-      state.hasListed = true;
+      state.hasSeenLists = true;
       return undefined;
     }
     return Promise.all(waits).then(() => {
-      state.hasListed = true;
+      state.hasSeenLists = true;
     });
   }
 
@@ -131,7 +131,7 @@ export class SessionListings {
     state.listings.set(backend.id, listing);
     await this.update(state);
     const kinds = changedKinds(previous, listing, backend.listing);
-    if (state.hasListed && !owner.isClosed && kinds.length > 0) this.changeListeners.emit(owner, kinds);
+    if (state.hasSeenLists && !owner.isClosed && kinds.length > 0) this.changeListeners.emit(owner, kinds);
   }
 
   /** To be called when the listing of the shared link has changed. */

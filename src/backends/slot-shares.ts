@@ -2,9 +2,9 @@
 const SHARED_USE_MS = 30_000;
 /** The part of the slots that each principal leaves to the others while the server is shared. */
 const SHARED_RESERVE = 0.25;
-/** A call that runs alone and takes longer is followed by as much time for the calls of other principals. */
+/** After a call that ran alone and took longer, the next such call of its principal waits for as long as that call took. */
 const MIN_LONG_MS = 1000;
-/** That time ends early if no other principal has used the server for this time. */
+/** The wait after a long call ends early when no other principal has used the server for this time. */
 const OTHERS_IDLE_MS = 1000;
 /** The part of the slots that only newcomers may take, at least one slot. A newcomer is a principal that holds no slot. */
 const NEWCOMER_RESERVE = 1 / 16;
@@ -19,7 +19,7 @@ const MIN_SLOTS_OF_RESERVE = 4;
  * - While several principals use the server, each of them leaves a larger part of the slots to the others.
  *
  * A call that runs alone, because it is exclusive or the server has one slot, leaves nothing to the others. If it takes long,
- * the next such call of its principal waits for as long while others use the server.
+ * the next such call of the same principal waits for the same time, unless other principals stop using the server.
  */
 export class SlotShares {
   /** By principal: the number of its calls in flight. Each holds one slot. */
@@ -71,17 +71,20 @@ export class SlotShares {
    * principals with queued calls.
    */
   mayRunAlone(principal: string, queued: Iterable<string>): boolean {
-    // Until the other calls of the principal have ended, there is no reason to keep those of others from running.
+    // The call starts after the other calls of its principal have ended. Until then, it must not hold back calls of others.
     if (this.running.has(principal)) return false;
     const until = this.waitsUntil.get(principal);
     if (until === undefined || until <= performance.now()) return true;
     if (this.othersUse(principal)) return false;
-    // If all queued calls would have to wait, the first of them need not.
+    // If all principals with queued calls would have to wait, the one whose wait ends first need not.
     for (const other of queued) if ((this.waitsUntil.get(other) ?? 0) < until) return false;
     return true;
   }
 
-  /** Whether other principals have calls in flight, or had one within `OTHERS_IDLE_MS`. This principal has none in flight. */
+  /**
+   * Whether other principals have calls in flight, or have used the server within `OTHERS_IDLE_MS`. To be called only if this
+   * principal has no call in flight, so that `running` contains only other principals.
+   */
   private othersUse(principal: string): boolean {
     const usedAt = principal === this.latestPrincipal ? this.othersUsedAt : this.latestUsedAt;
     return this.running.size > 0 || performance.now() - usedAt < OTHERS_IDLE_MS;
@@ -108,6 +111,6 @@ export class SlotShares {
   }
 }
 
-/** The only slot of a server is never reserved: no call could run. */
+/** The only slot of a server is never reserved: otherwise, no call could run. */
 const reservedSlots = (slots: number, share: number): number =>
   slots === 1 ? 0 : Math.max(1, Math.floor(slots * share));

@@ -50,7 +50,7 @@ async function namesOf(
   return [];
 }
 
-/** For `tools call`, public names. For `tools enable` and `tools disable`, own names of the tools that it would change. */
+/** Public names for `tools call`. For `tools enable` and `tools disable`, own names of the tools that the command can change. */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

@@ -30,8 +30,8 @@ export function printSchema(): void {
 }
 
 /**
- * Prints the servers in the configuration of an MCP client in the format of the gateway. Throws if the gateway would refuse
- * the result for a reason other than unset variables.
+ * Converts the servers in the configuration file of an MCP client to the format of the gateway, and prints them. Then throws
+ * if the gateway would refuse the result for a reason other than unset variables.
  */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(readInput(file), file === '-' ? 'stdin' : file);

@@ -78,16 +78,16 @@ function convertEntry(
     const translated = KNOWN_KEYS.has(name) ? undefined : translateClientKey(name, value);
     if (translated?.note !== undefined) notes.add(`${id}.${name} ${translated.note}`);
     if (translated) setTranslated(result, translated);
-    else if (SWITCHES.has(name)) {
+    else if (RESTRICTING_KEYS.has(name)) {
       result['enabled'] = false;
       notes.add(
         `${id}.${name}: left out, and ${id} is disabled, because this value has no equivalent; list the tools that are off in tools.disabled, then enable the server`,
       );
     } else if (!KNOWN_KEYS.has(name)) notes.add(`${id}.${name}: left out, no such setting`);
   }
-  // `command` or `url` says whether the type is stdio or http.
+  // Without `type`, a server with `command` is stdio and a server with `url` is http. Only `sse` has to be given.
   if (result['type'] !== 'sse') delete result['type'];
-  // Servers are enabled by default, in the gateway as in these programs.
+  // Servers are enabled by default.
   if (result['enabled'] === true) delete result['enabled'];
   return Object.fromEntries(
     Object.entries(result).map(([name, value]) => [
@@ -97,8 +97,8 @@ function convertEntry(
   );
 }
 
-/** Keys that disable the server or some of its tools. */
-const SWITCHES: ReadonlySet<string> = new Set([
+/** Keys that disable the server or restrict its tools. If the value cannot be translated, the server is disabled. */
+const RESTRICTING_KEYS: ReadonlySet<string> = new Set([
   'disabled',
   'disabledTools',
   'excludeTools',
@@ -107,12 +107,12 @@ const SWITCHES: ReadonlySet<string> = new Set([
   'allowedTools',
 ]);
 
-/** Keys of the gateway's configuration. In the files of other clients they have the same meaning. */
+/** Keys in the gateway's definition of a server. A key of another client with one of these names has the same meaning. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
 
 /**
- * Sets the translated value. If the key of the gateway has a value already, lists are united, the server is disabled if
- * one of the two values disables it, and any other value stays.
+ * Sets the translated value. If the key of the gateway has a value already, two lists are united, and of two values of
+ * `enabled`, false is kept. Any other key keeps the value that it has.
  */
 function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
   if (member !== undefined) {
@@ -182,6 +182,7 @@ class VariableTranslator {
     const replacement = PATH_VARIABLES[inside];
     if (replacement === undefined) {
       this.notes.add(`${path}: \${${inside}} has no equivalent and stays plain text`);
+      // `$${` is an escaped `${`.
       return `$${reference}`;
     }
     if (replacement.note)
@@ -215,9 +216,9 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
 /** The descriptions of the inputs of VS Code, by their ids. */
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? memberOf(document['mcp'], 'inputs');
-  const descriptions = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
+  const inputObjects = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
   return new Map(
-    descriptions.map(({ id, description }) => [
+    inputObjects.map(({ id, description }) => [
       String(id),
       typeof description === 'string' ? description : '',
     ]),

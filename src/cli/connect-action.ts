@@ -22,7 +22,7 @@ export interface ConnectOptions extends TargetOptions {
   readonly output: OutputFormat;
 }
 
-/** Prints how the client is connected, or with `write` adds the gateway to the configuration file of the client. */
+/** Prints how to connect the client, or with `write` adds the gateway to the configuration file of the client. */
 export async function connectClient(name: ClientName, options: ConnectOptions): Promise<void> {
   const { url, key } = await resolveTarget(options);
   const { project, write = false } = options;

@@ -46,8 +46,8 @@ export async function clearDecisions(ids: readonly string[], options: ClearOptio
 }
 
 /**
- * False for a definition that is the only one of an existing server or project, because clearing it would delete the server
- * or project.
+ * False for a definition of a server or project that is not in the configuration file, because clearing the definition would
+ * delete the server or project. If a definition overrules the file or is ignored, its server or project is in the file.
  */
 const isClearedByAll = ({ change, overrules, effect }: AdminDecision): boolean =>
   change !== 'defined' || overrules || effect === 'ignored';

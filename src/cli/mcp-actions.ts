@@ -20,7 +20,8 @@ export async function callTool(
   pairs: readonly string[],
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
-  // Parsed before a session is opened, so that wrong arguments are reported at once.
+  // Parsed before a session is opened, so that wrong arguments are reported at once. The texts of `name=text` are converted
+  // later, because the schema of the tool is known only in a session.
   const parsedArguments = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(process.stderr);

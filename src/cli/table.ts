@@ -69,8 +69,8 @@ const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
 /**
- * The widths of the columns in a table that fits, if possible. Of the columns that may be truncated, repeatedly narrows the
- * widest one until it is as narrow as the second widest one.
+ * Returns column widths with which the table fits into `width`, if possible. While the table is too wide, the widest column
+ * that may be truncated is narrowed, first to the width of the second widest, but never below MIN_TRUNCATED_WIDTH.
  */
 function fitWidths(
   columns: readonly TableColumn[],

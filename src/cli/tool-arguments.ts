@@ -49,11 +49,11 @@ function parseObject(option: string, text: string): JsonObject {
   throw new RangeError(`${option} must be a JSON object, such as {"path":"a.txt"}`);
 }
 
-function parseJson(option: string, text: string): unknown {
+function parseJson(label: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new RangeError(`${option} is not valid JSON: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`${label} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -85,7 +85,7 @@ export function convertBySchema(schema: unknown): (name: string, text: string) =
   };
 }
 
-/** The types that a schema names itself or in `anyOf` or `oneOf`. Empty if the schema accepts other types too. */
+/** The types that a schema names itself or in `anyOf` or `oneOf`. Empty if the schema or one of these choices names no type. */
 function typesOf(schema: unknown): readonly string[] {
   if (!isJsonObject(schema)) return [];
   const { type, anyOf, oneOf } = schema;

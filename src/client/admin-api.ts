@@ -20,8 +20,8 @@ import type {
 import type { GatewayTarget } from './gateway-target.js';
 
 /**
- * Longer than for other requests, because the gateway responds to enable and reconnect after the server is ready or has
- * failed.
+ * Longer than the timeout of other requests, because the gateway may delay its response to a change of a server until the
+ * server is ready or has failed.
  */
 const SERVER_ACTION_TIMEOUT_MS = 90_000;
 const MAX_PAGE_SIZE = 1000;
@@ -194,7 +194,7 @@ export class AdminApi {
     return this.requests.jsonOfAnyStatus('health', isHealth);
   }
 
-  /** The event feed as bytes. The signal ends only the wait for the response; the caller cancels the stream. */
+  /** The event feed as bytes. The signal ends only the wait for the response; the caller must cancel the stream itself. */
   events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     return this.requests.stream('admin/v1/events', { headers: { accept: 'text/event-stream' }, signal });
   }

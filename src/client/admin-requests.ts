@@ -32,7 +32,10 @@ export class AdminRequests {
     return this.exchange(path, options, (response) => this.requireSuccess(response));
   }
 
-  /** The body as a stream. The signal and the timeout end only the wait for the response; the caller cancels the stream. */
+  /**
+   * The body as a stream. The signal and the timeout end only the wait for the response; the caller must cancel the stream
+   * itself.
+   */
   stream(path: string, options: RequestOptions): Promise<ReadableStream<Uint8Array>> {
     return this.exchange(path, options, async (response) => {
       await this.requireSuccess(response);
@@ -52,8 +55,8 @@ export class AdminRequests {
 
   /**
    * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over.
-   * `unlessAborted` then ends the wait for `read`: in Node 20, the signal passed to `fetch` does not end it after a garbage
-   * collection. `AbortSignal.any` is not used because it has the same defect.
+   * In Node 20, a garbage collection can make `fetch` lose its signal while the body is read, so `unlessAborted` ends the
+   * wait for `read`. `AbortSignal.any` is not used, because a garbage collection can make it lose its signals, too.
    */
   private async exchange<T>(
     path: string,
@@ -67,10 +70,11 @@ export class AdminRequests {
     callerSignal?.addEventListener('abort', abort);
     if (callerSignal?.aborted) abort();
     try {
-      const exchange = this.fetch(path, options, signal).then(read);
-      return await unlessAborted(signal, exchange, () => signal.reason as Error);
+      const result = this.fetch(path, options, signal).then(read);
+      return await unlessAborted(signal, result, () => signal.reason as Error);
     } catch (error) {
-      // A signal of `AbortSignal.timeout` aborts when the request takes too long. That is a failure of the request.
+      // If the caller's signal comes from `AbortSignal.timeout`, its abort means that the request took too long. This is a
+      // failure of the request, like the timeout above.
       const isAbortedByCaller =
         callerSignal?.aborted === true && (callerSignal.reason as Error | undefined)?.name !== 'TimeoutError';
       if (error instanceof GatewayProblem || isAbortedByCaller) throw error;

@@ -4,20 +4,23 @@ import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { isRefusedConnection, unreachable } from './gateway-problem.js';
 
-/** The limits of a bridge. Specs set lower ones. */
+/** The limits of a bridge. Tests set lower ones than BRIDGE_LIMITS. */
 export interface BridgeLimits {
-  /** Maximum size of a message. A longer one of the client is refused; a longer one of the gateway ends its stream. */
+  /**
+   * Maximum size of a message. A longer message from the client is refused. If the gateway sends a longer message, the bridge
+   * stops reading the response that contains it.
+   */
   readonly messageBytes: number;
   /**
-   * Maximum number of requests in flight. Further requests are refused at once. They do not wait, because responses of the
-   * client may follow them on the input.
+   * Maximum number of requests in flight. Further requests are refused at once. If the bridge waited with them, it would not
+   * read the client's responses that follow on stdin, and requests in flight may need these responses.
    */
   readonly requests: number;
   /** How long the bridge tries to send a message while the gateway does not listen, for example during a restart. */
   readonly reconnectMs: number;
   /**
-   * How long the bridge waits for the answers to requests in flight after the end of stdin. Clients kill it after two
-   * seconds.
+   * How long the bridge waits for the answers to requests in flight after the end of stdin. Clients kill the process of the
+   * bridge two seconds after they have closed stdin.
    */
   readonly drainMs: number;
 }

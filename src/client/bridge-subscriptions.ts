@@ -72,7 +72,7 @@ export class BridgeSubscriptions {
     return 'done';
   }
 
-  /** Resolves with the error if the answer is one. Rejects if the session has expired. */
+  /** Resolves with the error of the answer, or undefined for a result. Rejects if the session has expired. */
   private async request(method: string, uri: string): Promise<BridgeError | undefined> {
     const body = requestText(method, uri);
     const response = await this.connection.sendWithRetries('POST', { body, isRepeatable: true });

@@ -83,7 +83,7 @@ export class FeedReader {
     return { wasOpen, problem };
   }
 
-  /** Aborts the connection if the gateway sends nothing for too long. */
+  /** Reads the stream to its end and emits its events. Aborts the connection if the gateway sends nothing for too long. */
   private async emitEvents(
     reader: ReadableStreamDefaultReader<Uint8Array>,
     connection: AbortController,

@@ -30,7 +30,7 @@ function inTwoUnits(ms: number, large: TimeUnit, small: TimeUnit): string {
   return `${Math.floor(ms / large.ms)}${large.name}${remaining === 0 ? '' : `${remaining}${small.name}`}`;
 }
 
-/** Smaller values are shown with one decimal. Rounded to one decimal, this value would be 10.0. */
+/** From this value on, values are rounded to an integer, because 9.96 with one decimal would be 10.0. */
 const MIN_ROUNDED_VALUE = 9.95;
 
 /** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab or a column. */
@@ -113,7 +113,7 @@ export function formatDecisionEffect({ effect, overrules, emergency }: AdminDeci
   return overrules ? 'overrules the file' : '';
 }
 
-/** The list changes that are sent on a listen stream. Undefined for a session, to which all of them are sent. */
+/** The list changes that are sent on a listen stream. Undefined for a session, whose client is sent all list changes. */
 export function formatListen({
   kind,
   listChanges = [],

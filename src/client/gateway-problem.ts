@@ -38,7 +38,7 @@ export function unreachable(url: string, error: unknown): GatewayProblem {
   });
 }
 
-/** Whether no connection could be opened, so that the gateway cannot have received the request. */
+/** Whether the connection was refused or was not opened in time. The gateway then cannot have received the request. */
 export function isRefusedConnection(error: unknown): boolean {
   const { code, cause, errors } = (error ?? {}) as Failure;
   if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
@@ -55,7 +55,8 @@ interface Failure {
 }
 
 /**
- * The reason for the user. `fetch` wraps the error of the connection, which may be a list with one error for each address.
+ * Why the request failed, as a text for the user. `fetch` wraps the error of the connection. If the host has several
+ * addresses, that error may wrap one error for each address.
  */
 function reasonOf(error: unknown): string {
   const { name, message, code, cause, errors } = (error ?? {}) as Failure;

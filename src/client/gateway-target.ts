@@ -21,7 +21,7 @@ export interface TargetOptions {
 
 /** A gateway on this machine. */
 export interface LocalGateway {
-  /** Missing with `http.port: 0`: only the process knows its port. */
+  /** Missing with `http.port: 0`: only the running gateway knows its port. */
   readonly url?: string;
   readonly token?: string;
 }
@@ -54,7 +54,10 @@ export async function resolveGatewayTarget(
   return targetOf(address, token ?? local.token);
 }
 
-/** Accepts the URL of the gateway, of its MCP endpoint and of its admin API. Throws a RangeError for anything else. */
+/**
+ * Returns the URL of the gateway, without a final slash. `text` is that URL, or the URL of the MCP endpoint or of the admin
+ * API. Throws a RangeError for a text that is not an HTTP URL.
+ */
 export function normalizeGatewayUrl(text: string): string {
   const withScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(withScheme))

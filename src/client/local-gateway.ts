@@ -15,15 +15,15 @@ import type { LocalGateway } from './gateway-target.js';
  * has.
  */
 const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
-/** Matches environment variables that override other keys. */
+/** Matches environment variables that override keys outside `http`, `admin` and `stateDir`. */
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
-/** The address at which this machine reaches a gateway that listens on a wildcard address, by wildcard address. */
+/** Maps each wildcard address to the address at which this machine reaches a gateway that listens on it. */
 const LOOPBACK_OF_WILDCARD: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * The gateway that runs on this machine with this configuration file. If the file is invalid, the keys that can be read
- * locate the gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` is then
- * called with a text for the user.
+ * The address and admin token of the gateway that runs on this machine with this configuration file. An invalid file is not
+ * an error, because the gateway may have started before the file became invalid. The keys that are still valid are used
+ * then, and `note` is called with a text for the user.
  */
 export function findLocalGateway(
   file: ConfigFile,
@@ -94,8 +94,8 @@ function readLocal({ path, mustExist }: ConfigFile, env: Environment): Gatehouse
 }
 
 /**
- * The configuration from the LOCATING_KEYS of a document, except values that use undefined variables. Throws a ConfigError
- * if one of these keys is not valid.
+ * The configuration from the LOCATING_KEYS of a document. Leaves out values that use undefined variables. Throws a
+ * ConfigError if one of the other values is not valid.
  */
 function readKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
   const locating: Record<string, unknown> = {};
@@ -122,7 +122,7 @@ function sectionIn(document: ConfigDocument, section: string): ConfigDocument | 
 const isResolvable = (value: unknown, env: Environment): boolean =>
   typeof value !== 'string' || interpolate(value, env).problems.length === 0;
 
-/** Undefined when the file is missing or not readable. */
+/** The token that the gateway generated and stored. Undefined when its file is missing or not readable. */
 function generatedToken(stateDir: string): string | undefined {
   try {
     return readFileSync(join(stateDir, 'admin-token'), 'utf8').trim() || undefined;

@@ -3,7 +3,7 @@ import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** The admin API, limited to the servers and entries of one project. */
+/** The admin API, limited to one project: to its servers, and to its rows in every list except the list of sessions. */
 export class ProjectApi extends AdminApi {
   constructor(
     target: GatewayTarget,

@@ -39,13 +39,13 @@ export class StdioBridge {
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
   /**
-   * The latest exchange for which all later messages wait. They wait for the exchanges of `initialize` and of messages
-   * without requests.
+   * The latest exchange for which all later messages wait: the exchange of an `initialize` request, or of a message without
+   * requests (a notification or a response).
    */
   private lastBlockingExchange: Promise<void> = Promise.resolve();
   /** The text of the client's `initialize` request, with which another session is opened. */
   private initialize: string | undefined;
-  /** The attempt to open another session; undefined while there is none. */
+  /** The attempt to open another session; undefined while no such attempt is in progress. */
   private renewal: Promise<void> | undefined;
   private isListening = false;
 
@@ -122,7 +122,7 @@ export class StdioBridge {
     }
   }
 
-  /** Answers the requests of a message with an error. If it has none, the error is logged. */
+  /** Answers the requests of a message with an error. If the message has no requests, the error is logged. */
   private async fail({ requests }: BridgeMessage, error: Parameters<typeof errorResponse>[1]): Promise<void> {
     if (requests.length === 0) this.out.note(error.message);
     for (const id of requests) await this.out.write(errorResponse(id, error));
@@ -145,8 +145,8 @@ export class StdioBridge {
   }
 
   /**
-   * Writes the messages of a response for the client. If requests of the message remain without an answer, answers them
-   * with an error.
+   * Writes the messages in the HTTP response to the client. `message` is the message that was sent. Its requests that the
+   * response leaves without an answer are answered with an error.
    */
   private async deliverAnswer(response: BridgeResponse, message: BridgeMessage): Promise<void> {
     const { statusCode, headers } = response;
@@ -160,7 +160,7 @@ export class StdioBridge {
     const deliver = async (text: string): Promise<void> => {
       const answer = readBridgeMessage(text);
       for (const id of answer?.responses ?? []) unanswered.delete(id);
-      if (isInitialize) this.readVersion(answer);
+      if (isInitialize) this.storeVersion(answer);
       if (answer?.result !== undefined) this.subscriptions.record(message);
       await this.out.write(onOneLine(text));
     };
@@ -176,7 +176,7 @@ export class StdioBridge {
       );
   }
 
-  private readVersion(answer: BridgeMessage | undefined): void {
+  private storeVersion(answer: BridgeMessage | undefined): void {
     if (isJsonObject(answer?.result)) this.connection.version = answer.result['protocolVersion'] as string;
   }
 
@@ -235,7 +235,7 @@ export class StdioBridge {
     }
   }
 
-  /** Opens another session in place of the expired one. Concurrent calls share one attempt. */
+  /** Opens another session in place of the expired one. Concurrent calls of this method share one attempt. */
   private renew(expired: string): Promise<void> {
     const isRenewed = this.connection.session !== expired;
     if (!this.renewal && isRenewed) return Promise.resolve();
@@ -255,7 +255,7 @@ export class StdioBridge {
     const session = response.headers['mcp-session-id'];
     if (typeof session !== 'string') throw new Error(refusalIn(response.statusCode, text).message);
     this.connection.session = session;
-    this.readVersion(readBridgeMessage(text));
+    this.storeVersion(readBridgeMessage(text));
     await (await this.connection.sendWithRetries('POST', { body: INITIALIZED })).body.dump();
     this.out.note('the session has expired; another one was opened');
     // Not awaited, because a server that is down must not delay other messages.

@@ -14,7 +14,7 @@ interface Reference {
   readonly server: string;
   /** The member of `ref` that identifies the prompt or template. */
   readonly key: 'name' | 'uri';
-  /** The own name or URI, which replaces the public one in the request to the server. */
+  /** The name or URI that the server itself uses. It replaces the public one in the request to the server. */
   readonly ownValue: string;
 }
 
@@ -70,7 +70,7 @@ export class CompletionController {
     const pendingListing = this.backends.sessionListings.updateScopeWhenListed(context, owners);
     if (pendingListing) return pendingListing.then(() => this.findTemplate(uri, context));
     this.backends.requireListed(owners, 'resources', uri);
-    // Not the kind `resource-not-found`: its code is only for failed reads.
+    // Not an error of the kind `resource-not-found`: the error code of that kind is only for failed reads.
     throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
   }
 }

@@ -2,7 +2,7 @@ export const DEFAULT_CONFIG_PATH = 'config/gatehouse.yaml';
 
 export interface ConfigFile {
   readonly path: string;
-  /** Whether a missing file is an error. If it is not, the defaults are used in place of a missing file. */
+  /** Whether a missing file is an error. If false, a missing file counts as empty. */
   readonly mustExist: boolean;
 }
 

@@ -19,9 +19,9 @@ const PROXY_FAILURES = ['unreachable', 'timeout', 'closed', 'refused', 'invalid'
 type NoProxyRule = (host: string, port: string) => boolean;
 
 /**
- * Selects the proxy for each request that the gateway makes. A proxy in the configuration of the server takes precedence.
- * For other servers, `HTTP_PROXY` or `HTTPS_PROXY` names the proxy, and `NO_PROXY` names the hosts that are reached without
- * one. Loopback is never reached through a proxy.
+ * Selects the proxy for each request that the gateway makes. For a request to an MCP server, a proxy in the configuration of
+ * that server takes precedence. For all other requests, `HTTP_PROXY` or `HTTPS_PROXY` names the proxy, and `NO_PROXY` names
+ * the hosts that are reached without a proxy. Loopback is never reached through a proxy.
  */
 export class EgressProxies {
   private readonly byProtocol: ReadonlyMap<string, URL | undefined>;
@@ -35,7 +35,7 @@ export class EgressProxies {
     return this.instanceOfProcess;
   }
 
-  /** Throws when a variable is not the URL of a proxy. */
+  /** Throws when `HTTP_PROXY` or `HTTPS_PROXY` is not the URL of a proxy. */
   constructor(env: ProxyEnvironment) {
     this.byProtocol = new Map(
       (['http', 'https'] as const).map((scheme) => [`${scheme}:`, proxyIn(env, `${scheme}_proxy`)]),

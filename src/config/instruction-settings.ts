@@ -1,6 +1,6 @@
 import { Integer, TextList } from './schema/keys.js';
 
-/** How many of the servers' instructions for models are sent to clients. */
+/** Which servers' instructions for models are sent to clients, and how many bytes of them. */
 export class InstructionSettings {
   @Integer(
     0,

@@ -12,7 +12,10 @@ import {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A reference to an environment variable, such as `${PORT}`. It is accepted in place of every value that is not free text. */
+/**
+ * A reference to an environment variable, such as `${PORT}`. The schema accepts it in place of every value with a type, a
+ * choice or a pattern. A text without a pattern may contain references anyway.
+ */
 const REFERENCE = { $ref: '#/$defs/reference' };
 
 /** JSON Schema of the configuration, generated from the declarations with which the gateway validates it. */
@@ -78,7 +81,7 @@ function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] 
   return {
     type: 'object',
     properties: Object.fromEntries([...properties, ...translatedKeys.map(translatedProperty)]) as JsonSchema,
-    ...requirement(required, translatedKeys),
+    ...requiredPart(required, translatedKeys),
     additionalProperties: false,
   };
 }
@@ -91,8 +94,8 @@ const translatedProperty = ([name, { clients, meaning, schema }]: TranslatedEntr
   { description: `Key of ${clients}, which ${meaning}.`, ...schema, deprecated: true },
 ];
 
-/** Requires the required keys. A translated key may stand in place of the key that it replaces. */
-function requirement(required: readonly string[], translatedKeys: readonly TranslatedEntry[]): JsonSchema {
+/** The part of a schema that says which keys are required. A translated key may stand in place of the key that it replaces. */
+function requiredPart(required: readonly string[], translatedKeys: readonly TranslatedEntry[]): JsonSchema {
   const replacing = translatedKeys.filter(([, { replaces }]) => required.includes(replaces));
   if (replacing.length === 0) return required.length > 0 ? { required } : {};
   const names = [...required, ...replacing.map(([name]) => name)];

@@ -1,6 +1,6 @@
 import { Integer } from './schema/keys.js';
 
-/** Half the maximum length of a string in V8, because the gateway keeps a message as one string. */
+/** The gateway keeps a message as one string. V8 allows a string of about twice this length. */
 const MAX_MESSAGE_BYTES = 268_435_456;
 const MAX_TOTAL_BYTES = 68_719_476_736;
 

@@ -40,9 +40,9 @@ export const SERVER_SHAPE: SectionShape = {
   types: [StdioServerConfig, HttpServerConfig],
   foreignKeys: CLIENT_SERVER_KEYS,
   translatedKeys: CLIENT_KEYS,
-  choose(keys): SectionType {
-    if (keys.has('command')) return StdioServerConfig;
-    const isRemote = keys.has('url') || keys.has('headers') || isRemoteType(keys.get('type'));
+  choose(mapping): SectionType {
+    if (mapping.has('command')) return StdioServerConfig;
+    const isRemote = mapping.has('url') || mapping.has('headers') || isRemoteType(mapping.get('type'));
     return isRemote ? HttpServerConfig : StdioServerConfig;
   },
 };

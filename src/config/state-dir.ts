@@ -50,8 +50,8 @@ export class StateDir {
 }
 
 /**
- * Creates a directory and its parents. The option `recursive` of Node does the same, but never returns where a directory exists
- * and refuses a new one with ENOENT, as `/proc` does.
+ * Creates a directory and its parents. The `recursive` option of `mkdirSync` is not used: with it, the call never returns if an
+ * existing parent refuses the new directory with ENOENT, as `/proc` does.
  */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;

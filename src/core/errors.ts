@@ -129,9 +129,7 @@ export class RemoteError extends Error {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/**
- * Shortens a text that a client or server sent, for use in a message or log line. A name may be as long as a request.
- */
+/** Shortens a text that a client or server sent, such as a name, for use in a message or log line. It may be megabytes long. */
 export const shorten = (text: string, maxLength = MAX_QUOTED_LENGTH): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 

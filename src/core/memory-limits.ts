@@ -20,7 +20,10 @@ export const MEMORY_LIMITS = [
 ] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
-/** The error for a request that a memory limit refuses. The metric counts the error when a response is made from it. */
+/**
+ * The error for a request that a memory limit refuses. The code that turns the error into a response also counts it in the
+ * metric `gatehouse_memory_limits_total`.
+ */
 export class MemoryLimitError extends GatewayError {
   constructor(
     readonly memoryLimit: MemoryLimit,

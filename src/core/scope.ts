@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The servers that a caller may see. It is computed once per request. Every list, call and notification uses it. */
+/** The servers that a caller may see. A scope is computed once per request. Every list, call and notification uses one. */
 export interface Scope {
   /** Scopes with equal keys allow the same servers: results for a scope can be cached by this key. */
   readonly key: string;

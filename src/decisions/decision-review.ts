@@ -109,8 +109,9 @@ export class DecisionReview implements OnApplicationBootstrap {
   }
 
   /**
-   * Extends a change of the decisions: the returned change also stamps the changed decisions with administrator and
-   * time, and drops those that equal the file. See `stampChanges` for `renewedDecisionId`.
+   * Extends a change of the decisions. Of the changed decisions, the returned change drops those that equal the file,
+   * and stamps the others with administrator and time. It stamps the decision with the id `renewedDecisionId` even if
+   * its value is the same.
    */
   complete(change: (decisions: Decisions) => Decisions, by: string, renewedDecisionId?: string) {
     return (before: Decisions): Decisions => {
@@ -160,14 +161,15 @@ export class DecisionReview implements OnApplicationBootstrap {
   }
 
   /**
-   * Drops the decisions that equal the configuration file. Does not wait for the store, because these decisions have no
-   * effect until the file changes again.
+   * Drops the decisions that equal the configuration file. Does not wait until the store has dropped them, because these
+   * decisions have no effect until the file changes again.
    */
   private dropRedundant(): void {
     const { current } = this.store;
     const remaining = new Set(itemIdsIn(withoutRedundant(current, this.live.current)));
     const dropped = itemIdsIn(current).filter((id) => !remaining.has(id));
     if (dropped.length === 0) return;
+    // No decision gets the empty stamp, because the remaining decisions keep their values.
     const drop = (before: Decisions): Decisions =>
       stampChanges(before, withoutRedundant(before, this.live.current), { by: '', at: '' });
     this.store.update(drop).then(

@@ -4,8 +4,8 @@ import { enabledDecisionId, toolDecisionId } from '../state/decision-items.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * The part of the decision about a server that applies. With `decisions.policy: file`, only the emergency switches of a
- * server apply if the file defines the server.
+ * Of the decision about the server `id`, returns the part that applies. With `decisions.policy: file`, only the
+ * emergency switches of a server apply if the file defines the server.
  */
 export function effectiveServerDecision(
   id: string,

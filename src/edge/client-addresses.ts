@@ -14,7 +14,7 @@ export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
   readonly socket: Pick<Socket, 'remoteAddress'>;
 };
 
-/** Determines the network address of a client. Limits distinguish clients without credentials by this address. */
+/** Determines the network address of a client. Quotas tell clients without credentials apart by this address. */
 @Injectable()
 export class ClientAddresses {
   /**
@@ -40,13 +40,14 @@ export class ClientAddresses {
     return networkOf(this.clientOf(remote, forwarded.slice(-MAX_PROXIES)));
   }
 
-  /** The key under which limits count an anonymous client. */
+  /** The key under which the quotas count an anonymous client. */
   quotaKeyOf(request: PeerRequest): string {
     return this.quotaKeyOfPeer(request.socket) ?? quotaKey(this.networkOf(request));
   }
 
   /**
-   * The quota key of a connection. Undefined for a trusted proxy, because only a request says which client it is for.
+   * The quota key of a connection. Undefined for a connection of a trusted proxy, because it may carry requests of
+   * several clients. Only the headers of a request say which client sent the request.
    */
   quotaKeyOfPeer(socket: PeerRequest['socket']): string | undefined {
     const cachedKey = this.keysOfPeers.get(socket);
@@ -65,7 +66,8 @@ export class ClientAddresses {
     let client = remote;
     for (const text of forwarded.toReversed()) {
       const address = withoutPort(text.trim());
-      // A proxy writes only addresses. Another text comes from the client, like everything to the left of it.
+      // A proxy appends only addresses. An entry that is not an address was sent by the client, like all entries to the
+      // left of this entry.
       if (isIP(address) === 0) break;
       client = address;
       if (!this.isTrusted(address)) break;
@@ -79,7 +81,10 @@ export class ClientAddresses {
   }
 }
 
-/** The key never equals the id of an authenticated principal, because such an id has a colon before the first space. */
+/**
+ * This key never equals the id of an authenticated principal: such an id has a colon before the first space, and this key
+ * has no colon there.
+ */
 const quotaKey = (network: string): string => `address ${network}`;
 
 /** The remote address without the zone of a link-local IPv6 address. */

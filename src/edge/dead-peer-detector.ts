@@ -12,10 +12,10 @@ const CHECK_INTERVAL_MS = 10_000;
 const MAX_RETRANSMISSIONS = 7;
 
 /**
- * Closes connections to peers whose machine or network has vanished. TCP keep-alive does not find them: it probes only
- * connections without unacknowledged data, and such a peer leaves the comments on its stream unacknowledged. Linux
- * retransmits them for a quarter of an hour. Node can neither change this time nor report acknowledgements, so this
- * class reads the TCP table of the kernel.
+ * Closes connections to peers whose machine or network has vanished. TCP keep-alive does not find these peers, because it
+ * probes only connections without unacknowledged data. On an event stream, the gateway regularly writes a comment, and
+ * such a peer does not acknowledge it. Linux retransmits the comment for a quarter of an hour. Node can neither change
+ * this time nor report acknowledgements, so this class reads the TCP table of the kernel.
  */
 export class DeadPeerDetector {
   private readonly sockets = new Set<Socket>();

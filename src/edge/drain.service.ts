@@ -47,8 +47,8 @@ export class Drain implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * `acceptMs` and the linger apply only to SIGTERM, which orchestrators send. After Ctrl-C, the gateway ends without
-   * these waits.
+   * The gateway waits for `acceptMs` and `LINGER_MS` only after SIGTERM, which orchestrators send. After Ctrl-C, it ends
+   * without these two waits.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.isDraining = true;

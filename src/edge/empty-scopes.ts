@@ -5,12 +5,15 @@ import { Metrics } from '../metrics/metrics.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Maximum number of logged pairs of principal and project. If there are more, the oldest one may be logged again. */
+/**
+ * Maximum number of logged pairs of principal and project that are remembered. If there are more, the oldest pair is
+ * removed and may be logged again.
+ */
 const MAX_LOGGED_KEYS = 1000;
 
 /**
- * Counts sessions whose scope contains no server. Logs each pair of principal and project once. It is logged again only
- * after its scope has contained a server.
+ * Counts sessions whose scope contains no server. Logs the principal and project of such a session once. The same pair is
+ * logged again only after the scope of a session with this pair has contained a server.
  */
 @Injectable()
 export class EmptyScopes implements OnModuleInit {

@@ -38,11 +38,11 @@ export class EventStream {
   private readonly queue: EventQueue;
   /** The number of bytes that was last reported to `unread`. */
   private reportedBytes = 0;
-  /** Events that are replayed before the queue is sent. The replay buffer limits their number, not the queue. */
+  /** Events that are replayed before the queue is sent. The size of the replay buffer limits how many there are. */
   private toReplay = new Set<EventFrame>();
   /**
-   * Sequence numbers of the latest primer and of the one that the client resumed from. The events in `toReplay` follow
-   * them, although their numbers are lower.
+   * Sequence numbers of the latest primer and of the primer that the client resumed from. The events in `toReplay` are
+   * sent after these primers, although the events have lower sequence numbers than the primers.
    */
   private primers: readonly number[] = [];
   /** The open connections, newest last. Each event is sent once, on the newest connection. */
@@ -163,7 +163,7 @@ export class EventStream {
     const replaced = this.queue.add(frame, options);
     if (replaced) this.replayBuffer.withdraw(replaced.frame);
     this.replayBuffer.append(frame);
-    // Without a connection, the event may never be sent.
+    // Without a connection, the event may never be sent. What waits for `onSent` must not wait forever.
     if (!this.isConnected) options.onSent?.();
   }
 
@@ -213,7 +213,7 @@ export class EventStream {
     this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
-    // Without a connection, the queued events may never be sent.
+    // Without a connection, the queued events may never be sent. What waits for `onSent` must not wait forever.
     if (!this.isConnected) for (const { options } of this.queue) options.onSent?.();
     this.flush();
   }

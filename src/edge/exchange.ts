@@ -118,7 +118,7 @@ export class Exchange {
     if (!this.isAnswered) this.switchToStream().keepAlive();
   }
 
-  /** Answers in a batch or on a stream. `head` is the text of the message before `result`, which is on one line. */
+  /** Answers in a batch or on a stream. `result` is on one line. `head` is the text of the message before the result. */
   private answerLine(head: string, result: Buffer): void {
     this.unansweredCount--;
     const parts = [Buffer.from(head), result, CLOSING_BRACE];

@@ -94,7 +94,7 @@ export class GatewayServer {
     this.isClosing = true;
     for (const socket of this.sockets) {
       const response = this.admission.latestOn(socket);
-      // If its headers are not sent yet, they can announce that the connection closes.
+      // If the headers of the response are not sent yet, they can announce that the connection closes.
       if (response && !response.headersSent) response.shouldKeepAlive = false;
     }
   }

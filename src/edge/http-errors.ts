@@ -39,7 +39,8 @@ export function writeRefusal(
     response.destroy();
     return;
   }
-  // If the body was not read, the connection cannot be used again: its rest would be parsed as the next request.
+  // If the body was not read to its end, the connection cannot be used again: the rest of the body would be parsed as the
+  // next request.
   const connection = request.complete ? {} : { connection: 'close' };
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), ...connection });
   if (request.complete) response.end(body);

@@ -11,7 +11,7 @@ const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinit
 const NO_BYTES = Buffer.alloc(0);
 const NO_RELEASE = (): void => {};
 
-/** Gets the body of one request. One of the functions is called once. */
+/** Gets the body of one request. Either `received` or `failed` is called, and only once. */
 export interface BodyReceiver {
   /** The body as JSON, or its problem. */
   received(body: ReadJson): void;
@@ -117,7 +117,7 @@ class BodyReading {
 
   end(): void {
     this.hasEnded = true;
-    // If the last piece paused the request, it ends before `input` has processed that piece.
+    // Node may emit 'end' although the request is paused. Then `input` has not processed the last piece yet.
     if (this.input) this.input.whenIdle(() => this.parseLater());
     else this.parseLater();
   }
@@ -138,7 +138,10 @@ class BodyReading {
     this.receiver.received(body);
   }
 
-  /** Parses the body after all input that has arrived was read (docs/decisions/0015). */
+  /**
+   * Parses the body after Node has read the input that has arrived on all connections (docs/decisions/0015). A long body
+   * is parsed when the input budget has time.
+   */
   private parseLater(): void {
     if (this.hasStopped) return;
     this.stop();

@@ -12,7 +12,7 @@ import type { Session } from './session.js';
 /** How long the level of requests without a session still counts after the last of these requests has ended. */
 const LEVEL_LINGER_MS = 60_000;
 
-/** How many requests without a session have one level. */
+/** The running requests without a session that have the same log level. */
 interface LevelUse {
   runningCount: number;
   /** Runs while `runningCount` is 0. The level counts until the timer ends. */

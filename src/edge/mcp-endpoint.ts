@@ -156,7 +156,8 @@ export class McpEndpoint implements OnModuleInit {
       return undefined;
     }
     const message = readMessage(body);
-    // Only a long message has `paramsJson`. Reading it took time, so it is processed in a later iteration of the event loop.
+    // Only a long message has `paramsJson`. `readMessage` took time for it, so the message is processed in a later iteration
+    // of the event loop.
     return 'paramsJson' in message
       ? inputBudget.runWhenDue<void>(() => this.receiveMessage(message, request, response, source))
       : this.receiveMessage(message, request, response, source);

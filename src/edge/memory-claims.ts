@@ -11,7 +11,7 @@ interface ClaimLimits {
 
 const MB = 1024 * 1024;
 
-/** For the bodies of requests that are being received. `readBody` does not claim a body that arrives in one piece. */
+/** For the bodies of requests that are being received. `receiveBody` claims no memory for a body that arrives in one piece. */
 export const REQUEST_BODIES: ClaimLimits = {
   limit: 'request-bodies',
   perPrincipal: 64 * MB,
@@ -20,8 +20,8 @@ export const REQUEST_BODIES: ClaimLimits = {
 };
 
 /**
- * For the params of requests that are not answered yet. Only long params are claimed: the limits on the number of
- * requests bound the memory of short ones.
+ * For the params of requests that are not answered yet. Only long params are claimed. The memory of short params is
+ * limited by the maximum number of requests.
  */
 export const LONG_PARAMS: ClaimLimits = {
   limit: 'long-params',

@@ -21,7 +21,7 @@ type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 
 /**
  * Processes the messages that clients with a session send with POST. The answer to a request is the HTTP response. A POST
- * with other messages only is acknowledged with status 202.
+ * that contains only notifications and responses is acknowledged with status 202.
  */
 @Injectable()
 export class MessageReceiver {
@@ -155,7 +155,7 @@ function contextOf(
 const isLimitOfSession = (error: unknown): boolean =>
   error instanceof GatewayError && error.kind === 'limit-exceeded' && !(error instanceof MemoryLimitError);
 
-/** Responds to a POST without requests. */
+/** Responds to a POST whose messages need no answer. */
 export function acknowledge(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 });
   response.end();

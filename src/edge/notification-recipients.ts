@@ -16,7 +16,7 @@ export interface NotificationRecipient extends Subscriber {
    * Undefined until the client sets a level. Until then, the client gets log messages of servers only during its calls.
    */
   readonly logLevel: LoggingLevel | undefined;
-  /** Closes the session or listen stream, because its credentials are no longer valid. Idempotent. */
+  /** Closes the session or listen stream. Called when its credentials are no longer valid. Idempotent. */
   close(): void;
 }
 
@@ -48,8 +48,8 @@ export class NotificationRecipients {
   }
 
   /**
-   * Yields the recipients for which the condition is true. Checks each recipient only when it is read, because the
-   * result may change during a fan-out.
+   * Yields the recipients for which the condition is true. Checks the condition of a recipient only when the iteration
+   * reaches it, because the result of the condition may change during a fan-out.
    */
   *matching(
     condition: (recipient: NotificationRecipient) => boolean,

@@ -86,8 +86,8 @@ function setCorsHeaders(response: ServerResponse, origin: string): void {
 
 /**
  * The hosts and origins that may reach the gateway. Loopback and the address on which the gateway listens are always
- * allowed. This prevents DNS rebinding: a page whose host name resolves to the gateway sends that name in Host and
- * Origin.
+ * allowed. Refusing all others prevents DNS rebinding: a page whose host name resolves to the gateway sends that name in
+ * Host and Origin.
  */
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;

@@ -53,8 +53,8 @@ export class ReplayBuffer {
   }
 
   /**
-   * The events of one stream after the event with this sequence number, in the order in which they were appended. If
-   * that event is neither in the buffer nor the last one that was dropped, the events with higher numbers.
+   * Returns the events of one stream after the event with this sequence number, in the order in which they were appended.
+   * If that event is neither in the buffer nor in `lastDropped`, returns the events with higher numbers.
    */
   after(stream: string, sequence: number): EventFrame[] {
     const index = this.events.findLastIndex((frame) => frame.sequence === sequence);

@@ -4,13 +4,13 @@ import { IterationBudget } from '../lib/slices/iteration-budget.js';
 
 /** Maximum time in which requests begin in one iteration of the event loop. Further ones begin in later iterations. */
 const ADMISSION_MS = 4;
-/** The minimum time for which a request counts. Most of its work follows after `begin` has returned. */
-const MIN_REQUEST_MS = 0.04;
+/** Time that each request uses up in addition to the time of `begin`. Most of its work follows after `begin` has returned. */
+const WORK_AFTER_BEGIN_MS = 0.04;
 /** Maximum requests of one connection that wait for the response to an earlier one (HTTP pipelining). */
 export const MAX_PIPELINED = 64;
 /**
- * The same for all connections together. Each request that has been parsed takes time and memory, and a thousand connections
- * can send their requests at once.
+ * Maximum of such waiting requests on all connections together. Each request that has been parsed takes time and memory, and
+ * a thousand connections can send their requests at once.
  */
 export const MAX_ALL_PIPELINED = 1024;
 
@@ -37,8 +37,9 @@ const STOP_PARSING = 2;
 
 /**
  * Limits how many requests begin in one iteration of the event loop: many may arrive at once, on many connections, or on one
- * connection whose client does not wait for responses. A request begins when the response to the previous one on its connection
- * is finished: until then its response would not be told when the client leaves.
+ * connection whose client does not wait for responses. A request begins only when the previous response on its connection is
+ * finished. Before that, Node has not connected the new response to the socket, so that the new response would not emit
+ * 'close' when the client disconnects.
  */
 export class RequestAdmission {
   private readonly budget = new IterationBudget(ADMISSION_MS);
@@ -95,7 +96,7 @@ export class RequestAdmission {
     response: ServerResponse,
     begin: RequestListener,
   ): void => {
-    this.budget.charge(MIN_REQUEST_MS);
+    this.budget.charge(WORK_AFTER_BEGIN_MS);
     // The client may have left meanwhile, or the connection may have been closed after the previous response.
     if (!request.socket.destroyed && response.socket) begin(request, response);
   };

@@ -101,7 +101,7 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     this.exchange?.answer(errorMessage(this.requestId, text), this.writtenListener);
   }
 
-  /** Not supported for results that are a `SharedJson`. */
+  /** The listener is not called if the result of the request is a `SharedJson`. */
   onWritten(listener: () => void): void {
     const earlierListener = this.writtenListener;
     this.writtenListener = earlierListener

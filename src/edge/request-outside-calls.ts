@@ -9,8 +9,8 @@ import type { SessionStreams } from './session-streams.js';
 /** Maximum time that a request of a server waits until the client opens its standalone stream. */
 const STREAM_WAIT_MS = 5000;
 
-/** The part of a session that is needed to send its client a request. */
-interface RequestedSession {
+/** The session whose client receives the request: the part of it that is needed for this. */
+interface ReceivingSession {
   readonly isClosed: boolean;
   readonly streams: Pick<SessionStreams, 'standalone' | 'whenListening'>;
   readonly requests: Pick<RunningRequests, 'latest'>;
@@ -18,11 +18,11 @@ interface RequestedSession {
 }
 
 /**
- * Sends the client a request of a server that belongs to no call. Uses the standalone stream, or the response stream of
+ * Sends the client a request that a server made outside of any call. Uses the standalone stream, or the response stream of
  * a running request if the standalone stream is not connected. If there is neither, waits for the standalone stream.
  */
 export async function requestOutsideCalls(
-  session: RequestedSession,
+  session: ReceivingSession,
   method: string,
   params: JsonText | undefined,
   options: ClientRequestOptions,

@@ -31,7 +31,7 @@ export function subjectOf({
 /** A longer `clientInfo` is not parsed for the log. */
 const MAX_CLIENT_INFO_LENGTH = 16_384;
 
-/** Name and version of the client that sends this `initialize`: a session has them only after it succeeds. */
+/** Name and version of the client that sends this `initialize` request. The session has them only after `initialize` succeeds. */
 export function initializingClient({
   method,
   paramsText,

@@ -36,7 +36,7 @@ const FIRST_ID = randomInt(1, 2 ** 30);
 export class RequestsToClient {
   private readonly pendingRequests = new Map<RequestId, PendingRequest>();
 
-  /** `streamQueue` is the maximum number of events that a stream of the session queues. */
+  /** `streamQueue` is the maximum number of events in the queue of a stream. Here it is used only in an error. */
   constructor(
     private readonly streamQueue: number,
     private readonly capabilities: () => ClientCapabilities,
@@ -110,7 +110,7 @@ export class RequestsToClient {
   }
 }
 
-// The functions below replace the progress token of the server by the id of the request. `String(id)` is its JSON text.
+// These two functions replace the server's progress token by the id of the request. `String(id)` is the JSON text of the id.
 
 function shortRequest(id: number, method: string, params: string | undefined): string {
   const hasToken = params !== undefined && progressTokenOf(params);

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { UnreadResponses } from './unread-responses.js';
 
 /*
- * Callers run these functions in setImmediate, after all messages that have arrived were processed
- * (docs/decisions/0015). The functions send the status code that callers have set on the response.
+ * Callers run `writeJson` and `writeParts` in setImmediate, after all messages that have arrived were processed
+ * (docs/decisions/0015). Both functions send the status code that callers have set on the response.
  */
 
 export const lengthOf = (parts: readonly Buffer[]): number =>
@@ -18,7 +18,8 @@ export function writeJson(
   if (!response.destroyed) {
     const length = Buffer.byteLength(body);
     response.writeHead(response.statusCode, { 'content-type': 'application/json', 'content-length': length });
-    // `end(body)` would write a second, empty chunk: the socket would need a writev instead of a write.
+    // `end` writes an empty chunk too if it has a body, or if the body of `write` is still unsent. Then the socket needs a
+    // writev instead of a write. Without `cork` and `uncork`, `write` would not send the body before the next tick.
     const { socket } = response;
     socket?.cork();
     // The body is ASCII if it has as many bytes as characters. Then latin1 gives the same bytes as UTF-8 and is faster.

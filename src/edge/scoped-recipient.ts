@@ -9,6 +9,7 @@ export abstract class ScopedRecipient {
   private readonly scopeListeners = new ListenerSet();
   isClosed = false;
 
+  /** Removes the queued events for which `isStale` returns true. */
   abstract withdraw(isStale: (event: DeliverOptions) => boolean): void;
 
   /** The servers whose notifications the client receives. Each request has a scope of its own (`ProjectGuard`). */

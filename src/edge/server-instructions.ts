@@ -5,7 +5,7 @@ import type { Scope } from '../core/scope.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** Creates the instructions for models that clients get from `initialize`: those of the servers, joined. */
+/** Joins the instructions of the servers into one text for the results of `initialize` and `server/discover`. */
 @Injectable()
 export class ServerInstructions {
   /** Number of results in which instructions were cut. */

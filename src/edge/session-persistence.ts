@@ -57,10 +57,10 @@ export class SessionPersistence implements OnModuleInit {
   }
 
   /**
-   * Writes the time of the last activity of each session if it is at least `minAgeMs` later than the time in the
+   * Writes the time of the last activity of each session if it is at least `minDifferenceMs` later than the time in the
    * record.
    */
-  async writeActivity(minAgeMs = 1): Promise<void> {
+  async writeActivity(minDifferenceMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const [session, written] of this.writtenActivity) {
       const yielding = yieldIfDue();
@@ -68,7 +68,7 @@ export class SessionPersistence implements OnModuleInit {
       // The session may have been closed meanwhile.
       if (!this.writtenActivity.has(session)) continue;
       const seen = lastActiveAt(session);
-      if (seen - written < minAgeMs) continue;
+      if (seen - written < minDifferenceMs) continue;
       this.writtenActivity.set(session, seen);
       this.records.touch(session.id, seen);
     }

@@ -41,8 +41,8 @@ export class SessionQuota {
   /** Counts the session until `release`. Throws if a limit is reached. */
   claim(session: Session): void {
     const { quotaKey } = session;
-    // A restored session has no key yet. The limit per principal does not apply to it: the previous process has accepted
-    // it, and the address for which an anonymous session counts is not known before its next request.
+    // A restored session has no key yet. The limit per principal does not apply to it, because the previous process has
+    // accepted it. Moreover, the quota key of an anonymous session is the address of its client, known at the next request.
     if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
     else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.claimTotal(quotaKey)) {

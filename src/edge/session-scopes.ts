@@ -64,8 +64,8 @@ export class SessionScopes implements OnModuleInit {
   }
 
   /**
-   * Closes sessions and listen streams whose credentials are no longer valid, in slices. Authentication of requests is
-   * not enough: a client with an open stream may send no requests.
+   * Ends everything whose credentials are no longer valid: parked calls, link owners and, in slices, sessions and listen
+   * streams. Authentication of requests is not enough: a client with an open stream may send no requests.
    */
   private *closeRevoked(): Steps {
     const isCurrent = (principal: Principal): boolean => this.authenticator.isCurrent(principal);
@@ -96,9 +96,9 @@ export class SessionScopes implements OnModuleInit {
   }
 }
 
-/** Collects the recipients that see another list after a change of their scope. */
+/** Collects the recipients whose lists differ after a change of their scope. */
 class ScopeChanges {
-  /** By kind of list: the recipients that see another list. */
+  /** By kind of list: the recipients whose list of this kind differs. */
   readonly byKind = new Map<ListKind, NotificationRecipient[]>(LIST_KINDS.map((kind) => [kind, []]));
   /**
    * By the keys of the old and new scope: the kinds of lists that differ. A cache, because many sessions have equal

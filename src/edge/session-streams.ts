@@ -118,8 +118,8 @@ export class SessionStreams {
   }
 
   /**
-   * Call this more often than every `intervalMs`. Writes a comment to the standalone stream at this interval. Removes
-   * response streams that are done.
+   * Call this at intervals shorter than `intervalMs`. Writes a comment to the standalone stream if the last one is at least
+   * `intervalMs` old. Removes response streams that are done.
    */
   keepAlive(intervalMs: number): void {
     const now = performance.now();

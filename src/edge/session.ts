@@ -46,7 +46,7 @@ export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
 const PUBLIC_ID_DIGITS = 16;
 
-/** The id of a session in the admin API and in logs: the first digits of its id. */
+/** The short form of `Session.id` in the admin API and in logs: its first digits. */
 export const publicSessionId = ({ id }: { readonly id: string }): string => id.slice(0, PUBLIC_ID_DIGITS);
 
 /** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
@@ -113,7 +113,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.id;
   }
 
-  /** For a subscriber that is a session, the session itself. */
+  /** The owner of the links that are not shared (`isolation: session`) is the session itself. */
   get linkOwner(): this {
     return this;
   }

@@ -13,7 +13,7 @@ import { UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 const KEEP_ALIVE_INTERVAL_MS = 5000;
-/** Keep-alive comments for thousands of streams are written in slices. */
+/** Number of sessions whose keep-alive comments one slice writes. Limited, because there may be thousands of streams. */
 const SESSIONS_PER_SLICE = 250;
 /**
  * Interval of comments on standalone streams. A request that runs for longer than this gets a stream with comments too.
@@ -133,12 +133,12 @@ export class Sessions implements OnModuleInit {
     return session;
   }
 
-  /** Calls the listener when a request has a new token of the same principal, which may have other grants. */
+  /** Calls the listener when a request of the same principal has a new token. The new token may have other grants. */
   onPrincipalChange(listener: (session: Session) => void): void {
     this.principalListeners.add(listener);
   }
 
-  /** Calls the listener at the first request of a restored session. From then on, limits count it under another key. */
+  /** Calls the listener at the first request of a restored session, after its `quotaKey` has changed. */
   onQuotaKeyChange(listener: (session: Session) => void): void {
     this.quotaKeyListeners.add(listener);
   }

@@ -3,11 +3,14 @@ import { IterationBudget } from '../lib/slices/iteration-budget.js';
 
 /** Large events are written in chunks. A client that reads a chunk from time to time does not count as stuck. */
 const MAX_CHUNK_BYTES = 65_536;
-/** Maximum bytes that follow the first chunks of events in one iteration of the event loop, on all connections together. */
+/**
+ * Maximum bytes that all connections together write after 'drain' events in one iteration of the event loop. The first chunk
+ * of an event is written before any 'drain' event and does not count.
+ */
 const MAX_BYTES_PER_ITERATION = 1_048_576;
-/** Copying to the kernel takes about this time for each byte. */
+/** Copying a byte to the kernel takes about this time. Converts bytes to time, because `IterationBudget` limits time. */
 const MS_PER_BYTE = 4 / MAX_BYTES_PER_ITERATION;
-const laterChunks = new IterationBudget(MAX_BYTES_PER_ITERATION * MS_PER_BYTE);
+const laterChunksBudget = new IterationBudget(MAX_BYTES_PER_ITERATION * MS_PER_BYTE);
 const NO_BYTES = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
 
@@ -33,7 +36,7 @@ export class StreamConnection {
     private readonly response: ServerResponse,
     private readonly stuckMs: number,
     private readonly listener: ConnectionListener,
-    private readonly budget = laterChunks,
+    private readonly budget = laterChunksBudget,
   ) {
     response.on('drain', () => this.drained());
     response.once('close', () => this.closed());

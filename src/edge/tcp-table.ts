@@ -53,9 +53,9 @@ async function* linesOf(table: FileHandle): AsyncGenerator<string, void> {
   }
 }
 
-/** The connections in lines of the table whose peer has not acknowledged all data. */
-export function* unacknowledgedIn(table: string): Iterable<UnacknowledgedConnection> {
-  for (const [, localPort, remoteAddress, remotePort, retransmissions] of table.matchAll(RETRANSMITTING_LINE))
+/** Of the connections in these lines of the table, those whose peer has not acknowledged all data. */
+export function* unacknowledgedIn(lines: string): Iterable<UnacknowledgedConnection> {
+  for (const [, localPort, remoteAddress, remotePort, retransmissions] of lines.matchAll(RETRANSMITTING_LINE))
     yield {
       localPort: parseInt(localPort!, 16),
       remoteAddress: addressOf(remoteAddress!),

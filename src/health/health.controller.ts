@@ -17,8 +17,8 @@ import { StartupProgress } from './startup-progress.js';
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
 /**
- * The endpoints below `/health` are for orchestrators: they require no credentials and name no server. `/health` itself is for
- * operators.
+ * `/health` is for operators. `/health/live`, `/health/ready` and `/health/startup` are for orchestrators: they require no
+ * credentials and name no server.
  */
 @Controller('health')
 export class HealthController {
@@ -40,8 +40,8 @@ export class HealthController {
   }
 
   /**
-   * A response means that the process runs and its event loop is not blocked. No check of terminus is used, because it
-   * would fail while the gateway drains.
+   * A response means that the process runs and its event loop is not blocked. `HealthCheckService.check` is not used, because
+   * it fails while the gateway drains.
    */
   @Get('live')
   @HealthCheck(CHECK_OPTIONS)

@@ -13,7 +13,7 @@ export class StartupProgress implements OnApplicationBootstrap {
 
   constructor(private readonly backends: Backends) {}
 
-  /** Nest calls this after the same hook of `Backends`, which creates the backends. */
+  /** Nest calls this after `Backends.onApplicationBootstrap`, which creates the backends. */
   onApplicationBootstrap(): void {
     this.whenComplete = this.waitForServers();
   }

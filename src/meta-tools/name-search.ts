@@ -30,7 +30,7 @@ export interface Ranking {
  * tools and prompts, so this takes little time.
  */
 abstract class NameSearch {
-  /** By server: the index of its entries under their default names (`ServerEntries`). */
+  /** By server: the index of its entries under their default names, which `ServerEntries` explains. */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   /** Brings `indexes` up to date with the catalog. Concurrent searches share one run. */
   private readonly indexing = new SingleFlight(
@@ -51,7 +51,8 @@ abstract class NameSearch {
   /** The listed entries that match, best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
     const { indexes, view } = await this.indexesAndView(scope);
-    // Entries that the scope does not list are indexed too. The higher limit makes up for those among the results.
+    // The indexes also contain entries that the scope does not list. The limit is raised by their number, because they may be
+    // among the results, from which they are then removed.
     const found = search(indexes, query, {
       limit: limit + view.unlistedCount,
       contextBoost: CONTEXT_BOOST,

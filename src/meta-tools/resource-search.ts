@@ -38,7 +38,7 @@ export class ResourceSearch implements OnModuleInit {
    * resource may have been removed from the catalog.
    */
   async search(query: string, { scope, server, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
-    const indexes = await this.updatedIndexes(scope, server);
+    const indexes = await this.upToDateIndexes(scope, server);
     const isWantedType = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
     const options = { limit, isKind: isWantedType };
     const found = await slicedSearch(indexes, query, options, sliceScheduler.start());
@@ -47,11 +47,11 @@ export class ResourceSearch implements OnModuleInit {
 
   /** All resources that contain every word, in no particular order. */
   async matching(query: string, scope: Scope, server?: string): Promise<Iterable<Resource>> {
-    return resourcesOf(matching(await this.updatedIndexes(scope, server), query));
+    return resourcesOf(matching(await this.upToDateIndexes(scope, server), query));
   }
 
   /** The indexes of the servers in the scope, or of only `server`, after they have been updated. */
-  private async updatedIndexes(scope: Scope, server?: string): Promise<SearchIndex<IndexedResource>[]> {
+  private async upToDateIndexes(scope: Scope, server?: string): Promise<SearchIndex<IndexedResource>[]> {
     const isIncluded = (id: string): boolean => scope.allows(id) && (server === undefined || id === server);
     const indexes =
       scope instanceof OwnerScope
@@ -61,7 +61,7 @@ export class ResourceSearch implements OnModuleInit {
     return indexes.map(({ index }) => index);
   }
 
-  /** The indexes for the scope of a link owner. For a server without a listing of the owner, the shared index. */
+  /** The indexes for the scope of a link owner. If the owner has no list of its own at a server, the shared index is used. */
   private indexesOfOwner(
     { catalog }: OwnerScope,
     isIncluded: (id: string) => boolean,

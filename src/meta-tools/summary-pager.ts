@@ -32,8 +32,8 @@ export class SummaryPager {
   }
 
   /**
-   * The page that the arguments of a call of `tool` request. Throws if their cursor is for another tool, scope or
-   * server.
+   * The page for a call of the meta tool `tool` with these arguments. Throws if the cursor in the arguments is for another
+   * tool, scope or server.
    */
   page<Item, Summary>(
     tool: string,

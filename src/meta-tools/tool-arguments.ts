@@ -27,7 +27,7 @@ export class ToolArguments {
     return query;
   }
 
-  /** The limit is in bytes, as for URIs everywhere. */
+  /** The maximum length of a URI is in bytes, as everywhere in the gateway, so there is no maximum in characters. */
   get uri(): string {
     const uri = this.required('uri', Infinity);
     if (isUriTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${MAX_URI_BYTES} bytes`);

@@ -1,8 +1,8 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 
 /*
- * prom-client hashes the labels at every increment and observation. The metrics in this file build label objects only when
- * Prometheus scrapes them.
+ * prom-client hashes the labels at every increment and observation. To save this time, the metrics in this file pass labels
+ * to prom-client only when Prometheus scrapes them.
  */
 
 /** Label values of a counter, in the order of the label names. */

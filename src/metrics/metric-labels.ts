@@ -76,9 +76,10 @@ export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] 
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
 /**
- * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in
- * `limits` of the configuration, or in a server for `queue`. Three limits have no key: `parkedPerServer`, the maximum number
- * of parked calls at one server, and `pipelined` and `pipelinedPerConnection`, the maximum numbers of pipelined requests.
+ * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in the
+ * configuration. `queue` is a key of a server, and the other keys are in `limits`. Three limits have no key:
+ * `parkedPerServer`, the maximum number of parked calls at one server, and `pipelined` and `pipelinedPerConnection`, the
+ * maximum numbers of pipelined requests.
  */
 export const REFUSED_LIMITS = [
   'sessions',

@@ -113,7 +113,7 @@ export class Metrics {
     this.counters.subscriptionRejections.increment([reason]);
   }
 
-  /** Counts a message of a server beyond the rate of unsolicited messages. */
+  /** Counts an unsolicited message that exceeds the rate at which a server may send such messages. */
   countExcessMessage(server: string, outcome: 'coalesced' | 'dropped'): void {
     this.counters.excessMessages.increment([server, outcome]);
   }
@@ -138,7 +138,7 @@ export class Metrics {
     this.counters.clientQuestions.increment([server, outcome]);
   }
 
-  /** Counts a text that was not matched with all resource templates of a server, because that would take too long. */
+  /** Counts a URI or identifier that was not matched with all resource templates of a server: that would take too long. */
   countUnfinishedMatch(server: string): void {
     this.counters.unfinishedMatches.increment([server]);
   }

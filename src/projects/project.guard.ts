@@ -11,7 +11,8 @@ const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 const NO_PROJECTS: readonly string[] = [];
 
 /**
- * Requests with these methods wait until servers with `isolation: session` have listed over the caller's own links.
+ * Requests with these methods wait until servers with `isolation: session` have sent their lists over the caller's own
+ * links, or until a timeout.
  */
 const LIST_METHODS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 

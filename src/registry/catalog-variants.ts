@@ -134,11 +134,11 @@ export class CatalogVariants {
 
   /** Equal listings have the same key. */
   private keyOf(listings: Listings): string {
-    const parts = [...listings].map(([id, listing]) => `${id} ${this.idsOf(listing).join(' ')}`);
+    const parts = [...listings].map(([id, listing]) => `${id} ${this.listIdsOf(listing).join(' ')}`);
     return KEY_PREFIX + parts.toSorted().join('\0');
   }
 
-  private idsOf({ tools, prompts, resources, templates }: Listing): number[] {
+  private listIdsOf({ tools, prompts, resources, templates }: Listing): number[] {
     return [tools, prompts, resources, templates].map((list) => {
       const knownId = this.listIds.get(list);
       if (knownId !== undefined) return knownId;

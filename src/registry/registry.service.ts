@@ -45,9 +45,9 @@ export class Registry {
   private current = Catalog.EMPTY;
   /** Resolves the URIs in requests, and translates the URIs in results. */
   readonly resourceUris: ResourceUris;
-  /** Catalogs of link owners that have listings of their own in place of those of the shared links. */
+  /** Catalogs for link owners (`LinkOwner`). A server may send other listings over an owner's link than over a shared link. */
   readonly variants: CatalogVariants;
-  /** Resolves when the variants that have to follow changes of the shared catalog are built. */
+  /** Resolves when all builds of variants that changes of the shared catalog have queued have ended. */
   private variantBuilds: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -72,7 +72,7 @@ export class Registry {
     this.resourceBuilds = new BuildQueue((key) => this.buildResources(key), onBuilt, onError);
   }
 
-  /** The shared catalog: what the shared links have listed. */
+  /** The shared catalog: it contains the listings that servers sent over shared links. */
   get catalog(): Catalog {
     return this.current;
   }
@@ -141,7 +141,8 @@ export class Registry {
   hasFinalUris(server: string): boolean {
     if (!this.hasScopedUris) return true;
     const { resources, templates } = this.current.server(server)?.listing ?? UNFETCHED_LISTING;
-    // A list that was not fetched yet is the list of UNFETCHED_LISTING. An empty list of the server is another object.
+    // Compares object identities: a fetched list is never the same object as the list in UNFETCHED_LISTING, even if both are
+    // empty.
     return resources !== UNFETCHED_LISTING.resources && templates !== UNFETCHED_LISTING.templates;
   }
 
@@ -186,7 +187,7 @@ export class Registry {
     if (this.isSwapDeferred) return;
     const previous = this.current;
     let catalog = this.builder.build();
-    // The builder still has the removed servers until their keys are built.
+    // The builder contains a removed server until the queued builds of its key have ended.
     for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])
       catalog = catalog.without(id);
     this.current = catalog;

@@ -30,11 +30,11 @@ export class ResourceUris {
   }
 
   /**
-   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope, and records
-   * unlisted resources as linked. `requestedUri` is the own URI of a read. The result of a read repeats this URI, which does not
-   * count as a link.
+   * Returns a function that maps the server's own URIs in one of its results to public URIs of the scope, and records unlisted
+   * resources as linked. For the result of a read, `readUri` is the server's own URI of the resource that was read. The result
+   * repeats this URI, which does not count as a link.
    */
-  publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
+  publicUrisFor(server: string, scope: Scope, readUri?: string): ToPublicUri {
     const { resources } = this.catalogOf(scope);
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
@@ -51,7 +51,7 @@ export class ResourceUris {
           : resourceForm(address);
       publicUris ??= new Map();
       publicUris.set(uri, publicUri);
-      if (uri !== requestedUri && !isListed) this.recordLink(address);
+      if (uri !== readUri && !isListed) this.recordLink(address);
       return publicUri;
     };
   }

@@ -60,13 +60,13 @@ export class ResourcesController {
    */
   private async findAfterListing(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
-    const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
-    await this.backends.sessionListings.updateScopeWhenListed(context, owners);
+    const owningServers = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
+    await this.backends.sessionListings.updateScopeWhenListed(context, owningServers);
     // The wait may have replaced `context.scope`, so it is read again.
     const found = this.registry.resourceUris.find(context.scope, uri);
     if (found) return found;
     // Throws `server-unavailable` if the URI contains the id of a server that has not listed its resources yet.
-    this.backends.requireListed(owners, 'resources', uri);
+    this.backends.requireListed(owningServers, 'resources', uri);
     throw resourceNotFound(uri);
   }
 

@@ -9,7 +9,7 @@ export interface ClientTarget {
   readonly project?: string | undefined;
   /** Whether the gateway requires a client key. */
   readonly needsKey: boolean;
-  /** The command and first arguments of `gatehouse stdio`, for clients that speak only stdio. */
+  /** The part of the command `gatehouse stdio` before `stdio`. For clients that speak only stdio. */
   readonly stdioCommand: readonly [command: string, ...args: string[]];
 }
 

@@ -16,7 +16,7 @@ export interface StartPageFacts {
   readonly needsKey: boolean;
   /**
    * The servers of the project, or all servers. Undefined if the client may not read `/health`. Such a client does not get
-   * `'unknown project'` either, because it would reveal which projects exist.
+   * `'unknown project'` either, because that would reveal which projects exist.
    */
   readonly servers: readonly PageServer[] | 'unknown project' | undefined;
 }

@@ -39,8 +39,8 @@ async function validClaimAt(path: string, now: number, leaseMs: number): Promise
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))
     return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };
-  // A claim without a holder is incomplete. While it is fresh, it is ignored and not removed: its process looks for other
-  // claims after it has completed its own.
+  // A claim without a holder is incomplete. While it is fresh, it is not removed. It can be ignored: the process that writes it
+  // reads the claims of others only after that, and then finds the claim of this process.
   const isBeingWritten = !holder && isFresh;
   if (!isBeingWritten) await removeQuietly(path);
   return undefined;

@@ -14,7 +14,7 @@ export interface ServerDecision {
 export type ProjectDecision =
   { readonly servers: readonly string[]; readonly description?: string } | { readonly removed: true };
 
-/** The refused hashes of one key id. A new key with the same id has another hash and is accepted. */
+/** The hashes of the revoked client keys that have one key id. A new key with this id has another hash and is accepted. */
 export interface KeyDecision {
   readonly revoked: readonly string[];
 }
@@ -26,8 +26,8 @@ export interface DecisionStamp {
   /** ISO 8601. */
   readonly at: string;
   /**
-   * Present if the decision was made with `decisions.policy: file`. Such a decision about a server of the file applies only
-   * if it disables the server or a tool.
+   * Present if the decision was made with `decisions.policy: file`. With this policy, a decision about a server of the
+   * configuration file applies only if this member is present and the decision disables the server or a tool.
    */
   readonly emergency?: true;
 }

@@ -91,8 +91,8 @@ export class DirectoryLock {
 
   /**
    * A claim of another gateway that is known to run; undefined if there is none or it is too early to tell:
-   * - A claim whose process was found running counts after `contentionMs`. Before, two gateways that start at once may both
-   *   have a claim, and both withdraw it.
+   * - A claim whose process was found running counts after `contentionMs`. Until then, two gateways that start at once may
+   *   both have a claim, and both withdraw it.
    * - A claim of another container or machine counts after `leaseMs`, if it had a heartbeat since the first attempt.
    */
   private confirmedHolder(

@@ -22,7 +22,8 @@ export const serializeChange = (change: SessionChange): string =>
     : `${JSON.stringify(change)}\n`;
 
 /**
- * In the file, the members of the profile are members of the session. Joins both JSON texts without parsing the profile.
+ * `profile` is the JSON text of an object. In the file, its members are written as members of the session instead. Joins the two
+ * JSON texts without parsing the profile.
  */
 const serializeSession = ({ profile, ...session }: StoredSession): string =>
   `${JSON.stringify(session).slice(0, -1)},${profile.slice(1)}`;
@@ -69,7 +70,7 @@ const isPrincipal = (value: unknown): boolean =>
 const isSubscription = (value: unknown): boolean =>
   isJsonObject(value) &&
   [value['id'], value['server'], value['uri']].every(isText) &&
-  // Absent if the URI does not look like a pattern, and in records of version 0.1.0.
+  // `isExact` is absent if the URI does not look like a pattern, and in records of version 0.1.0.
   [undefined, true].includes(value['isExact'] as undefined) &&
   isTime(value['since']);
 

@@ -36,9 +36,9 @@ export class SessionRecordSet {
   }
 
   /**
-   * The changes that recreate these records, for as many sessions as there are at the start of the iteration. Records may
-   * change during the iteration. The caller appends each of these changes afterwards. If the iteration has included a
-   * change already, repeating it has no effect.
+   * The changes that recreate these records, for at most as many sessions as there are at the start of the iteration. `apply`
+   * may be called during the iteration. The caller writes each change that was applied meanwhile after the changes that this
+   * method yields. If the yielded changes include it already, applying it again has no effect.
    */
   *changes(): Iterable<SessionChange> {
     let remaining = this.records.size;

@@ -45,7 +45,7 @@ export function parseState(text: string): ParsedState {
   return { decisions: fromJson(content as unknown as DecisionsJson, revision) };
 }
 
-/** The checksum covers the values instead of the bytes of the file. A parsed file serializes to the same text again. */
+/** Covers the values and not the bytes of the file, so that `parseState` can compute it from the parsed values. */
 function checksumOf(schemaVersion: number, revision: number, content: StateContent): string {
   const text = JSON.stringify([schemaVersion, revision, content]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -10,7 +10,10 @@ export function errnoOf(error: unknown): string | undefined {
   return 'syscall' in error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** Converts a failed write to a GatewayError. Errors that are not storage failures are returned unchanged. */
+/**
+ * Converts a StateError, or the error of a failed system call, to a GatewayError of the kind `storage-full` or
+ * `storage-unavailable`. Returns any other error unchanged.
+ */
 export function storageFailure(error: unknown, path: string): unknown {
   if (error instanceof StateError) return storageUnavailable(error.message, { cause: error });
   const errno = errnoOf(error);
@@ -31,6 +34,9 @@ export const storageUnavailable = (why: string, options?: ErrorOptions): Gateway
     options,
   );
 
-/** Whether a read or write failed. False for a StateError, which reports unusable content or a lock of another gateway. */
+/**
+ * Whether the error is such a GatewayError. False for a StateError (unusable content, or a lock of another gateway) that
+ * `storageFailure` has not converted.
+ */
 export const isStorageFailure = (error: unknown): boolean =>
   error instanceof GatewayError && (error.kind === 'storage-full' || error.kind === 'storage-unavailable');

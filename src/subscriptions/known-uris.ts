@@ -23,7 +23,7 @@ export function knownUris(
   const hasOtherForm = subscribed.length === 0 ? normalForm !== uri : subscribed.some((form) => form !== uri);
   if (!hasOtherForm || isListed(uri)) return onlyIfCovered(uri);
   if (subscribed.length > 0) return subscribed;
-  // Only patterns can cover the resource now. Their subscribers know the form that the server lists.
+  // No subscription names this resource, so only patterns can cover it. Their subscribers know the form that the server lists.
   if (isListed(normalForm)) return onlyIfCovered(normalForm);
   return onlyIfCovered(isCovered(uri) ? uri : normalForm);
 }

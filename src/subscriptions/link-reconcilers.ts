@@ -72,7 +72,10 @@ export class LinkReconcilers {
     for (const uri of await this.wanted.urisOf(row, watched)) link.reconciler.markDirty(uri);
   }
 
-  /** Starts a reconciler without upstream subscriptions, in place of an earlier one of the link. */
+  /**
+   * Starts a new reconciler for the link and closes the earlier one, if there is one. The new reconciler has no upstream
+   * subscriptions yet, so everything that is wanted is subscribed in the background.
+   */
   private start(backend: Backend, link: Link, owner: string | undefined): void {
     const server = backend.id;
     const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);

@@ -20,7 +20,7 @@ export const CONFIRMATION_WAIT_MS = 10_000;
 export interface ListenedResources {
   /** The requested URIs whose updates the stream receives, as the client wrote them. */
   readonly honoured: readonly string[];
-  /** Call this when the acknowledgement has been written. Sends the held updates. */
+  /** Call this when the acknowledgement has been written. Sends the updates that were held until then. */
   acknowledged(): void;
 }
 
@@ -40,9 +40,9 @@ export class ListenSubscriptions {
 
   /**
    * Resolves when the servers have answered, when the request is cancelled, or after `CONFIRMATION_WAIT_MS`. A URI is
-   * left out if it is unknown or out of scope, if its server refuses it, or if it needs a link of its own that the client
-   * cannot have. Resources of a server that is not available are subscribed in the background. If a limit is reached,
-   * rejects and removes all subscriptions of the request.
+   * left out if it is unknown or out of scope, if its server refuses it, or if the links of its server are not shared and
+   * the client cannot own a link. Resources of a server that is not available are subscribed in the background. If a limit
+   * is reached, rejects and removes all subscriptions of the request.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     this.log.countLimitError(() => this.subscribers.requireFewUris(uris.length));
@@ -64,8 +64,8 @@ export class ListenSubscriptions {
   }
 
   /**
-   * Returns addresses by URI, without the URIs that lead to no address. If there are such URIs, waits for servers that
-   * are starting.
+   * Returns the address of each URI that leads to one. If some URIs do not, waits for servers that are starting and
+   * resolves these URIs again.
    */
   private async resolveAll(
     request: SubscriberRequest,
@@ -136,9 +136,9 @@ export class ListenSubscriptions {
   }
 
   /**
-   * Waits for the confirmation of the server. If the server refuses while `subscribe` still waits, the row is removed.
-   * After that wait, the client has been told that the URI is honoured: any failure is retried in the background. Rejects
-   * only if the client can have no further link of its own, and only during the wait.
+   * Waits for the confirmation of the server. While `subscribe` still waits: removes the row if the server refuses, and
+   * rejects if a limit allows the client no further link of its own. Retries other failures in the background. After that
+   * wait, retries every failure in the background, because the client has been told that the URI is honoured.
    */
   private async confirm(row: Subscription, wait: { readonly isOver: boolean }): Promise<void> {
     try {

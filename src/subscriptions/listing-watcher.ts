@@ -20,7 +20,7 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
-/** The subscribed resources that differ between two listings of a server. */
+/** The result of a comparison of two listings of a server. Only the first two members say what differs. */
 interface ListingDifference {
   /** Own URIs of subscribed resources that only the earlier listing has. */
   readonly removed: ReadonlySet<string>;
@@ -67,7 +67,8 @@ export class ListingWatcher implements OnModuleInit {
       for (const id of this.subscribers.table.servers)
         if (servers.get(id)?.enabled === false && this.backends.find(id)) this.serverDisabled(id);
     });
-    // The registry reports no change when a server that is not in the catalog is removed.
+    // When a server that is not in the catalog is removed from the configuration, the registry reports no change. The
+    // subscriptions to the server end, however, and its entry is deleted with the last of them.
     this.subscribers.onRemove(({ server }) => {
       if (this.subscribers.table.countOfServer(server) === 0) this.lastListings.delete(server);
     });

@@ -9,16 +9,16 @@ import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /**
- * Repeats updates for a client that opens its stream again without Last-Event-ID, because events on its earlier
- * connection may have been lost. The client gets one update for each resource to which it is subscribed.
+ * Repeats updates for a client that opens its stream again, if events may have been lost since the earlier connection
+ * (`Subscriber.onMissedEvents`). The client gets one update for each resource to which it is subscribed.
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
   /**
-   * By id of a subscriber with a job in progress: the keys of its queued events, which need not be repeated. When the
-   * subscriber reconnects again, a new job replaces the earlier one.
+   * By id of each subscriber for which `repeatAll` runs: the keys of its queued events, which need not be repeated. When the
+   * subscriber reconnects again, a new run replaces the earlier one.
    */
-  private readonly jobs = new Map<string, ReadonlySet<string>>();
+  private readonly queuedKeysOfRuns = new Map<string, ReadonlySet<string>>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -34,19 +34,19 @@ export class MissedUpdates implements OnModuleInit {
   /** Works in slices: a client may have many subscriptions, and a pattern matches up to a thousand resources. */
   private async repeatAll(subscriber: Subscriber, queuedKeys: ReadonlySet<string>): Promise<void> {
     const { id } = subscriber;
-    this.jobs.set(id, queuedKeys);
+    this.queuedKeysOfRuns.set(id, queuedKeys);
     const yieldIfDue = sliceScheduler.start();
     for (const row of Array.from(this.subscribers.table.ofSubscriber(id))) {
       for (const uri of await this.upstreams.watchedUris(row)) {
         const yielding = yieldIfDue();
         if (yielding) await yielding;
-        if (this.jobs.get(id) !== queuedKeys) return;
+        if (this.queuedKeysOfRuns.get(id) !== queuedKeys) return;
         const address = { server: row.server, uri };
         if (!queuedKeys.has(coalesceKey(row.server, uri)))
           this.updates.repeatFor(subscriber, address, this.isGone(address));
       }
     }
-    if (this.jobs.get(id) === queuedKeys) this.jobs.delete(id);
+    if (this.queuedKeysOfRuns.get(id) === queuedKeys) this.queuedKeysOfRuns.delete(id);
   }
 
   private isGone(address: ResourceAddress): boolean {

@@ -3,13 +3,14 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import type { Subscriber } from '../mcp/mcp-context.js';
 
 /**
- * Finds subscriptions by the owner of their links, for servers with `isolation: session`. A session is its own owner. The
- * listen streams of one principal, or of one handle, have an owner in common.
+ * Finds subscriptions by the owner of the links over which they are made, for servers with `isolation: session`. The owner
+ * of a session's links is the session itself. The listen streams of one principal, or of one session handle, have one link
+ * owner in common.
  */
 export class OwnedSubscriptions {
-  /** By id of each subscriber that is not its own owner: the id of its owner. */
+  /** By id of each subscriber that is not its own link owner: the id of its link owner. */
   private readonly owners = new Map<string, string>();
-  /** By owner: the ids of its subscribers. */
+  /** By id of each link owner in `owners`: the ids of its subscribers. */
   private readonly subscribers = new Map<string, Set<string>>();
 
   constructor(private readonly table: SubscriptionTable) {}

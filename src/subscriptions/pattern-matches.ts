@@ -15,10 +15,10 @@ export interface PatternMatches {
   readonly isTruncated: boolean;
 }
 
-/** By list, then by text of the pattern. Lists are immutable, so that the matches of a list never change. */
+/** By list, then by text of the pattern. Lists are immutable, so the matches in a list never change. */
 const cache = new WeakMap<ResourceList, Map<string, PatternMatches>>();
 
-/** Works in slices, because a template may have to be compared with a million resources. */
+/** Works in slices, because a pattern may have to be compared with a million resources. */
 export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,

@@ -5,10 +5,10 @@ import type { NotificationEvent } from '../mcp/fan-out.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** An update under one public URI, as an event that subscribers queue until it is sent. */
+/** An update under one public URI: the event that waits in the queue of a subscriber until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly frame: NotificationFrame;
-  private key: string | undefined;
+  private cachedCoalesce: string | undefined;
   /** By public URI: the event for scopes in which the resource has that URI instead. */
   private variants: Map<string, UpdateEvent> | undefined;
 
@@ -30,10 +30,10 @@ export class UpdateEvent implements NotificationEvent {
 
   /** Key in the queue of a slow client. A later update with the same key replaces an earlier one. */
   get coalesce(): string {
-    return (this.key ??= coalesceKey(this.server, this.uri));
+    return (this.cachedCoalesce ??= coalesceKey(this.server, this.uri));
   }
 
-  /** The same update under the public URI in this scope. Encoded once per URI. */
+  /** The same update under the public URI in this scope. Scopes with the same public URI share one event. */
   inScope(scope: Scope): UpdateEvent {
     const publicUri = this.update.publicUri(scope);
     if (publicUri === this.publicUri) return this;

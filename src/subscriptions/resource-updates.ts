@@ -61,7 +61,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Call this when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
-   * higher than the ids of events that were sent while they were held.
+   * higher than the ids of events that were sent while the updates were held.
    */
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
@@ -85,6 +85,7 @@ export class ResourceUpdates implements OnModuleInit {
   repeatFor(client: Subscriber, { server, uri }: ResourceAddress, isGone: boolean): void {
     const params = isGone ? deletedParams : gatewayParams;
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
+    // Only a session can have missed events, and a session is its own link owner.
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
     const { done: isHeldOrEnded } = this.routing.route(server, uri, update, [client.id]).next();

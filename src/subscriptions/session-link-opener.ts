@@ -18,7 +18,7 @@ interface OwnLink {
  * the server. If all these subscriptions are pending, SubscriptionConfirmation opens the link instead.
  */
 export class SessionLinkOpener {
-  /** By `keyOf` the link. */
+  /** The retries of links that were lost or could not be opened, by `keyOf(link)`. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(

@@ -41,8 +41,8 @@ interface ObservedSubscriber {
 }
 
 /**
- * A request may name so many times more URIs than one subscriber may subscribe, because URIs that lead to no resource are
- * left out.
+ * The maximum number of URIs in one listen request is this factor times the maximum number of subscriptions of one
+ * subscriber. It is higher because URIs that lead to no resource are left out.
  */
 const NAMED_URIS_FACTOR = 10;
 
@@ -78,8 +78,8 @@ export class Subscribers {
   private readonly unchecked = new Set<Subscriber>();
   private isChecking = false;
   /**
-   * All checks of one event-loop iteration share one slice. A change of a project changes the scopes of many
-   * subscribers.
+   * All checks of one event-loop iteration share one slice, because a change of a project changes the scopes of many
+   * subscribers at once.
    */
   private slice: Yield | undefined;
   private readonly limits: SubscriptionLimits;
@@ -195,8 +195,8 @@ export class Subscribers {
   }
 
   /**
-   * Ends the rows that the new scope does not allow, in slices. Until a row has ended, `ResourceUpdates` delivers no
-   * updates for it.
+   * Ends the rows that the new scope does not allow, in slices. `ResourceUpdates` delivers no updates for these rows, even
+   * before they have ended.
    */
   private checkLater(subscriber: Subscriber): void {
     this.unchecked.add(subscriber);
@@ -244,8 +244,9 @@ export class Subscribers {
 }
 
 /**
- * The key under which limits per principal count the subscriber. Anonymous clients count by address. Undefined while the
- * address is not known: for a restored session before its first request.
+ * The key under which the subscriber counts for the limits per principal. An anonymous client counts under its remote
+ * address. Undefined while this address is not known: until the first request of a restored session, `quotaKey` is the id
+ * of the anonymous principal.
  */
 const countedPrincipal = ({ quotaKey }: Subscriber): string | undefined =>
   quotaKey === ANONYMOUS.id ? undefined : quotaKey;

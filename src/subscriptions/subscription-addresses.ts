@@ -38,22 +38,24 @@ export class SubscriptionAddresses {
       : undefined;
   }
 
-  /** Like `resolve`. If there is no address yet, waits until the listings that are being fetched over the
-   * client's own links have arrived. */
+  /**
+   * Like `resolve`. If there is no address yet, waits until the listings that are being fetched over the client's own
+   * links have arrived.
+   */
   resolveForSession(
     request: SubscriberRequest,
     uri: string,
   ): SubscribableAddress | Promise<SubscribableAddress | undefined> | undefined {
     const address = this.resolve(request, uri);
     if (address) return address;
-    const owners = this.ownersOf(request, uri);
-    const pendingListing = this.backends.sessionListings.updateScopeWhenListed(request, owners);
+    const servers = this.serversOf(request, uri);
+    const pendingListing = this.backends.sessionListings.updateScopeWhenListed(request, servers);
     return pendingListing?.then(() => this.resolve(request, uri));
   }
 
   /**
-   * Resolves when all servers of the scope have listed their resources, or after `LISTING_WAIT_MS`. Returns undefined
-   * if all of them have listed already.
+   * Waits at most `LISTING_WAIT_MS` until all servers of the scope have listed their resources, and then until the catalog
+   * contains these lists. Returns undefined if all servers have listed already.
    */
   whenServersListed({ scope }: SubscriberRequest): Promise<void> | undefined {
     const unlisted = [...this.backends.all()].filter(({ id }) => scope.allows(id) && !this.hasListed(id));
@@ -80,7 +82,7 @@ export class SubscriptionAddresses {
 
   /** Throws if the URI may belong to a server that has not listed its resources yet, or is not available. */
   requireListed(request: SubscriberRequest, uri: string): void {
-    this.backends.requireListed(this.ownersOf(request, uri), 'resources', uri);
+    this.backends.requireListed(this.serversOf(request, uri), 'resources', uri);
   }
 
   /** The client's subscription with this id or URI. The URI may have any form. */
@@ -92,8 +94,8 @@ export class SubscriptionAddresses {
     const found = address && table.find({ subscriber: id, ...address });
     if (found) return found;
     const isNamed = this.rowTestFor(idOrUri);
-    // The URI may have belonged to another resource when the client subscribed. The subscription to that resource is
-    // found, unless the resource is still visible: it has another URI now.
+    // When the client subscribed, the URI may have belonged to a resource other than `address`. The subscription to that
+    // resource is meant only if the resource is not visible any more: a visible resource has another URI now.
     const rows = [...table.ofSubscriber(id)].filter(
       (row) => isNamed(row) && (!address || !this.isVisible(scope, row)),
     );
@@ -118,8 +120,8 @@ export class SubscriptionAddresses {
     };
   }
 
-  /** The servers of the scope to which the URI belongs, because it contains their id. */
-  private ownersOf({ scope }: Pick<SubscriberRequest, 'scope'>, uri: string): string[] {
+  /** The servers of the scope to which the URI belongs: the servers whose id it contains. */
+  private serversOf({ scope }: Pick<SubscriberRequest, 'scope'>, uri: string): string[] {
     return this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
   }
 
@@ -127,7 +129,7 @@ export class SubscriptionAddresses {
     return listOf(this.registry.catalog, server) !== ResourceList.NOT_LISTED;
   }
 
-  /** Finds listed resources and patterns, and resources that results linked to (`ResourceUris`). */
+  /** Finds patterns, listed resources, and unlisted resources that their server has linked (`ResourceUris`). */
   private findAddress(scope: Scope, text: string): SubscribableAddress | undefined {
     const found = this.registry.catalogOf(scope).resources.view(scope).findSubscribable(text);
     if (found) return found;

@@ -7,7 +7,10 @@ import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { Subscribers } from './subscribers.js';
 import type { UpstreamLinks } from './upstream-link.js';
 
-/** Maximum number of concurrent subscribe requests for one row. The reconciler of a link has the same maximum. */
+/**
+ * Maximum number of concurrent subscribe requests for one row. Also the maximum of a reconciler, except on a link of the
+ * 2026 era.
+ */
 export const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Waits until the server has confirmed the URIs of a new row, because the client waits for its response. */
@@ -80,7 +83,7 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, owner.id, uri);
   }
 
-  /** Repeats the request if the reconciler of the link was replaced, because the poll interval has changed. */
+  /** Repeats the request if the reconciler of the link was replaced meanwhile, as after a change of the poll interval. */
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
     const link = this.links.find(server, owner);
     if (!link)

@@ -7,7 +7,7 @@ import { Subscribers, type RestorableSubscription } from './subscribers.js';
 import { SubscriptionAddresses } from './subscription-addresses.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
-/** Restores subscriptions of a previous process. */
+/** Restores the subscriptions that sessions had in a previous process. */
 @Injectable()
 export class SubscriptionRestorer {
   constructor(
@@ -35,6 +35,7 @@ export class SubscriptionRestorer {
       this.updates.reportDeletion(
         subscription,
         (scope) => this.addresses.publicUri(subscription, scope),
+        // The subscriber is a session, which is its own link owner.
         subscription.subscriber,
       );
     return true;

@@ -1,22 +1,22 @@
 import type { ResourceUpdate } from './resource-update.js';
 
-/** After this time, held updates are sent with the public URIs that their resources have without conflicts. */
+/** After this time, held updates are sent even if the public URIs of their resources may still change. */
 const MAX_HOLD_MS = 10_000;
 
 /** Holds updates from servers that have not listed their resources yet, because public URIs depend on the lists. */
 export class UnlistedUpdates {
-  /** By server, then by key: the latest update. There are at most as many as subscribed resources. */
+  /** By server, then by key of the update: the latest update. There are at most as many as subscribed resources. */
   private readonly heldUpdates = new Map<string, Map<string, ResourceUpdate>>();
 
   constructor(
-    private readonly hasListed: (server: string) => boolean,
+    private readonly hasFinalUris: (server: string) => boolean,
     private readonly release: (update: ResourceUpdate) => void,
   ) {}
 
-  /** Holds the update if its server has not listed its resources. Returns whether the update is held. */
+  /** Holds the update if the public URIs of its server are not final. Returns whether the update is held. */
   hold(update: ResourceUpdate): boolean {
     const { server, key } = update;
-    if (this.hasListed(server)) return false;
+    if (this.hasFinalUris(server)) return false;
     let updates = this.heldUpdates.get(server);
     if (!updates) {
       updates = new Map();
@@ -29,7 +29,7 @@ export class UnlistedUpdates {
 
   /** Call this after every sync of a server. */
   releaseIfListed(server: string): void {
-    if (this.heldUpdates.has(server) && this.hasListed(server)) this.releaseAll(server);
+    if (this.heldUpdates.has(server) && this.hasFinalUris(server)) this.releaseAll(server);
   }
 
   private releaseAll(server: string): void {

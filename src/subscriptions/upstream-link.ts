@@ -33,8 +33,8 @@ export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSou
   updateSourceOf(link, mode, pollMs);
 
 /**
- * Creates the upstream that subscribes or polls, depending on the server and its configuration. `onChange` is called
- * with the URI of a resource when a poll finds that its content has changed.
+ * Creates the upstream that subscribes, polls or does neither, depending on the server and its configuration. `onChange`
+ * is called with the URI of a resource when a poll finds that its content has changed.
  */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
@@ -68,7 +68,7 @@ class LocalUpstream implements Upstream {
 }
 
 /**
- * Logs once per link that subscribers get no updates. Clients get no such message, because the result of
+ * Logs once per link that subscribers get no updates. The clients cannot be told, because the result of
  * `resources/subscribe` is empty.
  */
 class NoUpdatesWarning {

@@ -21,7 +21,7 @@ import { WantedResources } from './wanted-resources.js';
 /** If a link was open for longer than this when it is lost, its backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
-/** The listing in which a resource appeared. */
+/** How a resource appeared in a listing. */
 interface Appearance {
   /** Whether the server had not listed its resources before. */
   readonly isFirstListing: boolean;

@@ -134,8 +134,9 @@ export class WantedResources {
   }
 
   /**
-   * The catalogs that offer resources on a link. Subscribers can subscribe to resources that their own link lists. Their
-   * patterns match resources that the shared link lists.
+   * The catalogs with the resources that can be subscribed over a link. A link with an owner has two: subscribers can
+   * subscribe to resources that the server lists over this link, and their patterns match resources that the server lists
+   * over the shared link.
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;

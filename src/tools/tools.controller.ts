@@ -57,7 +57,8 @@ export class ToolsController {
     params: Params | undefined,
     context: McpContext,
   ): Promise<JsonText> {
-    // Meta tools show the lists of the caller, which may have links of its own: their listings have to be complete.
+    // Meta tools show the lists of the caller. If the caller has links of its own, the listings over these links have to be
+    // complete.
     const { sessionListings } = this.backends;
     await sessionListings.whenListed(context.scope, context);
     context.scope = sessionListings.scopeOf(context.scope, context);
@@ -120,7 +121,10 @@ export class ToolsController {
     return runSliced(withPublicLinks(result, publicUris), sliceScheduler.start()).then(count);
   }
 
-  /** Calls the tool again if the server has refused the headers and lists the tool anew. Otherwise throws the error for the client. */
+  /**
+   * If the server has refused the headers, fetches its tools again, and repeats the call if the server still lists the tool.
+   * Otherwise throws the error for the client.
+   */
   private async failed(
     error: unknown,
     tool: CatalogEntry,

@@ -30,13 +30,13 @@ export async function runTui(target: GatewayTarget, project: string | undefined)
   const quit = (): void => session.dispatch({ type: 'key', key: 'ctrl-c' });
   // At every exit of the process, the screen of the shell is restored.
   process.once('exit', restoreScreen);
-  // With `once`, a second signal would find only the listener of Ink, which would end the process before the screen is
-  // restored.
+  // With `once`, a second signal would no longer call `quit`. Only the listener of Ink would be left, and it would kill the
+  // process before the screen is restored.
   process.on('SIGTERM', quit).on('SIGHUP', quit);
   writer.open();
   session.start();
   try {
-    // In debug mode Ink writes each frame as plain text, without cursor movements.
+    // In debug mode Ink writes each frame as a whole and without cursor movements, as `FrameWriter` expects it.
     const screen = { debug: true, stdout: writer as unknown as NodeJS.WriteStream };
     await render(<App session={session} />, { ...screen, exitOnCtrlC: false }).waitUntilExit();
   } finally {

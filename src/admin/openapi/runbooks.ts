@@ -14,6 +14,6 @@ export function runbooksIn(manual: string): ReadonlyMap<string, string> {
   return chapters;
 }
 
-/** The manual is loaded on demand, because no other page needs it. */
+/** The manual is loaded on demand, because only the routes of the runbooks need it. */
 export const loadRunbooks = async (): Promise<ReadonlyMap<string, string>> =>
   runbooksIn((await import('../../../docs/operations.md')).default);

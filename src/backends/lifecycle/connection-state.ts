@@ -36,7 +36,7 @@ export interface ConnectionStatus {
   readonly openedAt: number | undefined;
   /** Requests over the current link that timed out while no message of the server arrived. */
   readonly timeouts: number;
-  /** Probes that were not answered since the first of these timeouts. */
+  /** Probes that were not answered since the first of the requests that `timeouts` counts. */
   readonly unansweredProbes: number;
   /** Times of the latest lost links and failed attempts, at most `OFTEN_FAILURES`. */
   readonly failures: readonly number[];
@@ -89,7 +89,10 @@ type Transition = (
 
 /** Timeouts before a server counts as unresponsive. */
 const UNRESPONSIVE_TIMEOUTS = 3;
-/** Unanswered probes before a server counts as unresponsive. A server with one slow tool answers a probe. */
+/**
+ * Unanswered probes before a server counts as unresponsive. A server of which only one tool is slow answers the probe, and
+ * therefore does not count as unresponsive.
+ */
 const UNRESPONSIVE_PROBES = 1;
 /** A server fails often if this many failures occur within the window. If it is a process, that is a crash loop. */
 const OFTEN_FAILURES = 5;
@@ -163,7 +166,7 @@ const retry: Transition = (status, { now, random }, error) => {
 };
 
 /**
- * Brings the next attempt forward, because a call has arrived. Only for an HTTP server: for a process,
+ * Makes the next attempt begin earlier, because a call has arrived. Has an effect only for an HTTP server: for a process,
  * `calledAttemptAt` and `nextAttemptAt` are equal.
  */
 const attemptEarlier: Transition = (status, { now }) => {
@@ -263,7 +266,8 @@ function areFrequent(failures: readonly number[], now: number): boolean {
 
 /**
  * The earlier failures that still count when a link is lost. A stable link resets the backoff, and ends a series of frequent
- * failures. Without such a series, the times of earlier failures stay, so that repeated losses of stable links can start one.
+ * failures. If there is no such series, the times of earlier failures are kept: repeated losses of stable links can themselves
+ * become frequent failures.
  */
 function resetIfStable(
   status: ConnectionStatus,

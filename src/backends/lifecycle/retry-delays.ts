@@ -16,7 +16,7 @@ export interface RetryDelays {
 
 /**
  * The maximum is long, because the start of a process costs up to a second of CPU time. The jitter is small, because
- * `StartSlots` limits how many processes start at once.
+ * `StartSlots` limits how many processes start at the same time.
  */
 const PROCESS_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 300_000, jitter: 0.1 };
 /** The shortest delay in a crash loop. */
@@ -24,8 +24,9 @@ const MIN_CRASH_LOOP_MS = 30_000;
 const IDLE_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 60_000 };
 const CALLED_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 5000 };
 /**
- * An unreachable server is probably being deployed, and clients expect its new tools soon after. So many attempts, about four
- * minutes long, follow as often as if calls arrived. They count from the start of the gateway, or from the loss of a stable link.
+ * For this many retries, an unreachable HTTP server gets the delays of a called server, even if no call arrives: the server is
+ * probably being deployed, and clients expect its new tools soon after. These retries take about four minutes in total. The
+ * count begins with the start of the gateway, or with the loss of a stable link.
  */
 const DEPLOY_RETRIES = 60;
 
@@ -41,7 +42,10 @@ interface RetryInput {
   readonly isUnreachable: boolean;
 }
 
-/** Calls do not bring the start of a process forward: every call would start a process that crashes again. */
+/**
+ * A call does not shorten the delay before a process is started: otherwise, every call to a server whose process crashes would
+ * start that process again.
+ */
 export function retryDelays({ kind, retries, random, isCrashLoop, isUnreachable }: RetryInput): RetryDelays {
   if (kind === 'http') {
     const calledMs = backoffDelay(retries, random, CALLED_HTTP_LIMITS);

@@ -2,7 +2,7 @@
 export class RetryWait {
   private wake: (() => void) | undefined;
 
-  /** Resolves when `delayMs` have passed since the call. The delay is read again after every `recheck`. */
+  /** Resolves when `delayMs` have passed since `until` was called. The delay is read again after every `recheck`. */
   async until(delayMs: () => number): Promise<void> {
     const startedAt = performance.now();
     for (;;) {

@@ -106,7 +106,10 @@ export class ServerConnection {
     return this.failure;
   }
 
-  /** The error with which a call fails now; undefined when the server is ready or calls wait for a link with a new session. */
+  /**
+   * The error with which a call fails now; undefined when the server is ready, or when calls wait until a link with a new session
+   * is open.
+   */
   unavailableError(): GatewayError | undefined {
     const { currentStatus } = this;
     if (currentStatus.state === 'ready') return undefined;
@@ -163,7 +166,7 @@ export class ServerConnection {
     return this.current ? this.send(this.current, request, 'first') : this.resend(undefined, request);
   }
 
-  /** After the first attempt, a request is sent again over the next link if the server has ended the session of the link. */
+  /** If the server has ended the session of the link, a request whose `attempt` is `first` is sent again over the next link. */
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
     const { received } = link;
     return link.request(request).then(
@@ -200,8 +203,8 @@ export class ServerConnection {
   }
 
   /**
-   * To be called when a request has timed out and no message of the server arrived meanwhile. If a message arrives, only the
-   * called tool is slow.
+   * To be called when a request has timed out and no message of the server arrived meanwhile. If a message has arrived, the
+   * server answers and only the called tool is slow.
    */
   private recordTimeout(link: Link, { timeoutMs }: LinkRequest): void {
     if (link !== this.current) return;
@@ -225,7 +228,7 @@ export class ServerConnection {
   private async useLink(): Promise<void> {
     let link: Link;
     try {
-      // A link for a new session is urgent: calls wait for it, and the session costs the server little.
+      // A link for a new session does not wait for a slot: calls wait for the link, and a new session costs the server little.
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       const stderr = error instanceof ConnectError ? error.stderr : [];

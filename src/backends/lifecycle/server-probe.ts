@@ -11,8 +11,8 @@ interface ServerProbeEvents {
 const PROBE_INTERVAL_MS = 1000;
 
 /**
- * Probes a server whose requests time out, until a message of the server arrives. The first probe is sent at once: if only one
- * tool is slow, the server answers the probe and stays available for other calls.
+ * Probes a server after a request to it has timed out, until a message of the server arrives. The first probe is sent without a
+ * delay: if only one tool is slow, the server answers the probe and stays available for other calls.
  */
 export class ServerProbe {
   private timer: NodeJS.Timeout | undefined;

@@ -3,7 +3,7 @@ import { TransportError } from '../link/transport.js';
 import type { ServerKind } from './retry-delays.js';
 import type { StartSlots } from './start-slots.js';
 
-/** Opens links to one server, within the limit of servers that start at once, and counts the starts. */
+/** Opens links to one server, within the limit of servers that start at the same time, and counts the starts. */
 export class ServerStarter {
   /** Number of started processes; for an HTTP server, number of opened links. */
   private starts = 0;

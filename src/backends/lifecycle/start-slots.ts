@@ -5,7 +5,7 @@ import { TransportError } from '../link/transport.js';
 const MAX_HOLD_MS = 3000;
 const SERVERS_PER_CORE = 2;
 
-/** Limits how many servers start at once. Further servers wait for a slot, in the order in which they asked for one. */
+/** Limits how many servers start at the same time. Further servers wait for a slot, in the order in which they asked for one. */
 export class StartSlots {
   /** For each server that waits: the function that gives it a slot. */
   private readonly queue = new Set<() => void>();
@@ -36,7 +36,7 @@ export class StartSlots {
 
   /**
    * Calls `start` when a slot is free, and settles as its promise does. The slot is free again when the promise settles, or
-   * after `MAX_HOLD_MS`. Rejects if the signal is aborted before the call.
+   * after `MAX_HOLD_MS`. Rejects if the signal is aborted before `start` is called.
    */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.isOpen && this.freeSlots > 0) this.freeSlots--;
@@ -55,24 +55,24 @@ export class StartSlots {
   private waitForSlot(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
-        this.queue.delete(start);
+        this.queue.delete(giveSlot);
         reject(new TransportError('unreachable', 'it is being stopped'));
       };
-      const start = (): void => {
+      const giveSlot = (): void => {
         signal.removeEventListener('abort', abort);
         resolve();
       };
-      this.queue.add(start);
+      this.queue.add(giveSlot);
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
   private startNext(): void {
-    for (const start of this.queue) {
+    for (const giveSlot of this.queue) {
       if (!this.isOpen || this.freeSlots <= 0) return;
       this.freeSlots--;
-      this.queue.delete(start);
-      start();
+      this.queue.delete(giveSlot);
+      giveSlot();
     }
   }
 }

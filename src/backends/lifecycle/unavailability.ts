@@ -2,10 +2,13 @@ import type { GatewayError } from '../../core/errors.js';
 import { downError, failureCauseOf, type FailureCause } from '../link/failure-cause.js';
 import { isReinitializing, type ConnectionStatus } from './connection-state.js';
 
-/** The shortest delay in an error. After a shorter delay, clients would call again before a link can be open. */
+/** The shortest `retryAfterMs` of an error. With a shorter one, clients would call again before a link can be open. */
 const MIN_RETRY_AFTER_MS = 100;
 
-/** The error with which a call fails now; undefined when the server is ready or calls wait for a link with a new session. */
+/**
+ * The error with which a call fails now; undefined when the server is ready, or when calls wait until a link with a new session
+ * is open.
+ */
 export function unavailableErrorOf(
   server: string,
   status: ConnectionStatus,

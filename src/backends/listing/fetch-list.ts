@@ -47,16 +47,19 @@ export type ListMethod = keyof typeof LISTS;
 
 /** The result of fetching one list. */
 export interface FetchedList {
-  /** All pages are the same as in the previous fetch. `definitions` is empty then, because the pages were not read. */
+  /** All pages are the same as in the previous fetch. `definitions` is empty then, because no item was parsed. */
   readonly isUnchanged?: true;
   /** The digests of the pages, for the next fetch. Absent if the list is incomplete or ended with a repeated cursor. */
   readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
-  /** Items without a usable name, without a required member, with forbidden headers, or too long; absent when there are none. */
+  /**
+   * Number of items that have no usable name, lack a required member, declare a forbidden header, or are too long; absent when
+   * there are none.
+   */
   readonly leftOut?: number;
-  /** Tools that can only run as tasks, which the gateway does not serve; absent when there are none. */
+  /** Number of tools that can only run as tasks, which the gateway does not serve; absent when there are none. */
   readonly needTasks?: number;
-  /** Items that were repaired for clients; absent when there are none. */
+  /** Number of items that were repaired for clients; absent when there are none. */
   readonly repaired?: number;
   /** Why the list is incomplete; absent when it is complete. */
   readonly truncated?: string;
@@ -67,7 +70,7 @@ export interface FetchedList {
 /**
  * Fetches all pages of one list, within the limits. Duplicate items are kept. Cursors are opaque: an empty cursor is followed
  * too. A cursor that the server repeats ends the list, because it leads to pages that were fetched already. If all pages have
- * the digests `previous`, they are not read. Rejects when a page cannot be fetched.
+ * the digests `previous`, their items are not parsed. Rejects when a page cannot be fetched.
  */
 export async function fetchList(
   link: Pick<Link, 'request'> & Partial<Pick<Link, 'sendsParamHeaders'>>,
@@ -83,7 +86,7 @@ export async function fetchList(
   for (let pageCount = 0; pageCount < limits.maxPages; pageCount++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
-    // Pages of many servers may arrive in one iteration of the event loop.
+    // Pages of many servers may arrive in one iteration of the event loop. Together, they could block it without this yield.
     await yieldIfDue();
     const page = await runSliced(indexed(result), yieldIfDue);
     for (const pageToRead of comparison.add(page)) await runSliced(builder.addPage(pageToRead), yieldIfDue);
@@ -120,7 +123,7 @@ class ListBuilder {
   constructor(
     private readonly shape: ListShape,
     private readonly limits: ListLimits,
-    /** Whether requests repeat arguments in HTTP headers. If so, a tool with forbidden headers is left out. */
+    /** Whether tool calls repeat arguments in HTTP headers. If so, a tool that declares a forbidden header is left out. */
     private readonly sendsParamHeaders = false,
   ) {}
 
@@ -261,8 +264,9 @@ const titleAndDescription = ({
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Whether the name, URI or template can identify an item. A URI or template with a lone surrogate cannot, because no cursor can
- * encode it. A name with a lone surrogate can, because its public name has no surrogates.
+ * Whether the name, URI or template can identify an item. A URI or template with a lone surrogate cannot: the cursors that the
+ * gateway sends to clients contain it in UTF-8, which has no encoding for a lone surrogate. A name with a lone surrogate can,
+ * because its public name has no surrogates.
  */
 const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

@@ -16,7 +16,7 @@ export class ListDeduplicator {
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** Replaces each list for which there is an equal one: that of the shared link, or that of another link owner. */
+  /** Replaces each list by an equal list, if the shared link or another link owner has one. */
   deduplicate(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
     const deduplicated: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
@@ -48,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the list was fetched. If not, it is the one in `UNFETCHED_LISTING`; a fetched list without items never is. */
+/** Whether the list was fetched. An unfetched list is an object in `UNFETCHED_LISTING`; an empty fetched list is not. */
 export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== UNFETCHED_LISTING[kind];

@@ -15,7 +15,10 @@ import type { PageDigests } from './page-digests.js';
 export interface ListFetcherOptions {
   /** These limits apply in place of the usual limits of each list. */
   readonly limits?: ListLimits;
-  /** Called for a list over a limit. If set, such a list is never used; otherwise only if the current list is empty. */
+  /**
+   * Called when a fetched list is over a limit. If this function is set, such a list is never used. If the function is not set,
+   * such a list is used only if the current list is empty.
+   */
   readonly onTruncated?: () => void;
 }
 
@@ -56,7 +59,7 @@ export class ListFetcher {
     }
   }
 
-  /** Makes the next fetch read all pages, even if they have not changed. */
+  /** Makes the next fetch parse the items of all pages, even if the pages have not changed. */
   forgetPages(kind: Kind): void {
     this.digests.delete(kind);
   }
@@ -118,9 +121,9 @@ export class ListFetcher {
   private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;
     const currentLists = this.currentLists();
-    const isEmpty =
+    const isCurrentListEmpty =
       kind === 'resources' ? currentLists.resources.size === 0 : currentLists[kind].length === 0;
-    const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
+    const request = (pageRequest: LinkRequest): Promise<JsonText> => this.send(link, pageRequest);
     const { sendsParamHeaders } = link;
     const { limits, onTruncated } = this.options;
     const digests = this.digests.get(kind);
@@ -148,7 +151,7 @@ export class ListFetcher {
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
     onTruncated?.();
-    return isEmpty && !onTruncated ? definitions : undefined;
+    return isCurrentListEmpty && !onTruncated ? definitions : undefined;
   }
 }
 

@@ -3,7 +3,10 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
-/** Minimum time between two fetches because of errors of the server. Most such errors are only about arguments. */
+/**
+ * Minimum time between two fetches because of errors of the server. Most such errors are about wrong arguments, and the lists
+ * have not changed.
+ */
 const MIN_ERROR_FETCH_INTERVAL_MS = 10_000;
 /** The share by which the refresh interval varies at random, so that servers are not all listed at the same time. */
 const JITTER = 0.1;
@@ -18,7 +21,10 @@ const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
 interface RefreshOptions {
   /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
-  /** Whether the server lists a resource with this own URI. Clients also read unlisted resources: by templates and links. */
+  /**
+   * Whether the server lists a resource with this own URI. Clients also read resources that are not listed, because they get
+   * URIs from templates and links too. A fetch after an error for such a resource would be useless.
+   */
   listsResource(uri: unknown): boolean;
   /** Schedules a fetch of these lists. */
   fetch(kinds: readonly Kind[]): void;
@@ -74,5 +80,5 @@ export class ListRefresh {
   }
 }
 
-/** The `uri` of a read. Of long params, `JsonText` parses no other member. */
+/** The `uri` in the params of `resources/read`. If the params are long, `JsonText` parses only this member. */
 const uriIn = (params = '{}'): unknown => (new JsonText(params).value as { uri?: unknown }).uri;

@@ -21,11 +21,11 @@ const PARTNER_WAIT_MS = 500;
 /** `debounceMs`: a burst of list changes causes one sync. `minIntervalMs`: a list is fetched at most once a second. */
 const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
-/** What a sync reports, and the setting that it reads. */
+/** What a `ListingSync` reports, and `refreshMs`, a setting that it needs. */
 export interface SyncEvents {
   /** Called with the listing after each fetch of a list. Resolves when the catalog has it. */
   publish(listing: Listing): Promise<void>;
-  /** `failures` has changed. */
+  /** `ListingSync.failures` has changed. */
   failuresChanged(): void;
   /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
@@ -132,7 +132,7 @@ export class ListingSync {
   private async run(kind: Kind): Promise<void> {
     const { link } = this;
     if (!link) return;
-    // A list that was fetched over an earlier link may not have been published, so it is read again even if it is unchanged.
+    // A list that was fetched over an earlier link may not have been published, so it is parsed again even if it is unchanged.
     if (!this.attemptedKinds.has(kind)) this.fetcher.forgetPages(kind);
     try {
       const fetch = this.fetcher.fetch(kind, link).then((lists) => this.deduplicate(lists));

@@ -12,8 +12,8 @@ const MAX_HELD_LENGTH = 4 * MAX_DIGESTED_LENGTH;
 export type PageDigests = readonly string[] | undefined;
 
 /**
- * Compares the pages of a list with the digests of the previous fetch. Pages are held back while they are the same as before:
- * if this holds for all pages, none of them has to be read.
+ * Compares the pages of a list with the digests of the previous fetch. Pages are held back as long as they are the same as
+ * before: if all pages of the list are the same, the items of no page have to be parsed.
  */
 export class PageComparison {
   private readonly digests: string[] = [];
@@ -27,7 +27,7 @@ export class PageComparison {
     if (!previous) this.heldPages = undefined;
   }
 
-  /** Returns the pages that have to be read now, in order. */
+  /** Returns the pages whose items have to be parsed now, in order. */
   add(page: JsonText): readonly JsonText[] {
     const digest = this.addDigest(page);
     const { heldPages } = this;
@@ -39,7 +39,7 @@ export class PageComparison {
     return this.takeHeldPages();
   }
 
-  /** The pages that are held back. To be called after the last page of a changed list: these pages have to be read too. */
+  /** The pages that are held back. To be called after the last page of a changed list: their items have to be parsed too. */
   takeHeldPages(): readonly JsonText[] {
     const { heldPages } = this;
     this.heldPages = undefined;

@@ -16,7 +16,7 @@ interface SessionSyncEvents {
   refreshMs(): number;
 }
 
-/** Syncs the listings of all link owners with a link of their own to one server. */
+/** Syncs the listing of one server separately for each link owner that has its own link to the server. */
 export class SessionSyncs {
   /** By id of the link's owner. */
   private readonly byOwner = new Map<string, ListingSync>();
@@ -54,7 +54,7 @@ export class SessionSyncs {
     this.byOwner.get(owner.id)?.refresh.handleErrorAnswer(request, error);
   }
 
-  /** Resolves when the server has listed over the link of the owner, or after the timeout. */
+  /** Resolves when the first sync over the link of the owner is complete, or after the timeout. */
   async whenSynced(owner: LinkOwner, timeoutMs: number): Promise<void> {
     await this.byOwner.get(owner.id)?.whenSynced(timeoutMs);
   }

@@ -28,8 +28,8 @@ export interface SectionShape {
   readonly kind: 'section';
   /** The forms of the mapping: one, or several that exclude each other. */
   readonly types: readonly SectionType[];
-  /** Selects the form by the keys that are present. */
-  readonly choose: (keys: ReadonlyMap<string, unknown>) => SectionType;
+  /** Selects the form by the keys of the mapping and their values. */
+  readonly choose: (mapping: ReadonlyMap<string, unknown>) => SectionType;
   /** Keys of other programs that the gateway does not have, each with the problem that is reported for it. */
   readonly foreignKeys?: ReadonlyMap<string, string>;
   /** Keys of other programs that are translated to a key of this section before it is built. */

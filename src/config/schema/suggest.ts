@@ -42,5 +42,5 @@ export function editDistance(a: string, b: string): number {
   return at(previous, b.length);
 }
 
-/** An item of a row. There is no way to a position outside the row, so its distance is infinite. */
+/** The distance at a position of a row. All callers pass a position inside the row; the default only satisfies the compiler. */
 const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;

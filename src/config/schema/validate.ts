@@ -21,7 +21,10 @@ function report(
   }
 }
 
-/** class-validator gives the index of a list item as text, and no property for an item that is not a section. */
+/**
+ * class-validator gives the index of a list item as text. It gives no property for the placeholder `{}` of an invalid item;
+ * `path` is then the path of that item.
+ */
 function pathOf(property: string | undefined, parent: unknown, path: KeyPath): KeyPath {
   if (property === undefined) return path;
   return [...path, Array.isArray(parent) ? Number(property) : property];

@@ -13,7 +13,7 @@ import {
 
 /** The key and value of the gateway that replace a key of another MCP client. */
 export interface TranslatedKey {
-  /** The path of the key in the definition of a server. */
+  /** The path of the gateway's key in the definition of a server. */
   readonly path: readonly [string] | readonly [string, string];
   readonly value: unknown;
   /** What an operator should know about the translation, as log text. */

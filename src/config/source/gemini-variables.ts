@@ -4,11 +4,9 @@ const GEMINI_KEYS = ['httpUrl', 'excludeTools', 'includeTools', 'trust'];
 /** Keys of a server whose values may contain variables. */
 export const KEYS_WITH_VARIABLES = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 
-/** Captures the name of a variable without braces. Matches `${` and `$${` without a name, so that they stay unchanged. */
+/** Matches `$NAME` and captures the name. Also matches `${` and `$${` without a capture: `withBraces` keeps these. */
 const VARIABLE = /\$\$?\{|\$([A-Za-z_]\w*)/g;
-/**
- * Matches only names in upper case: outside files of Gemini CLI, other text after a dollar sign may belong to a password.
- */
+/** Matches `$NAME` only in upper case: in a file that is not of Gemini CLI, a `$` before other text may be part of a password. */
 const LIKELY_VARIABLE = /(?<![$\w])\$[A-Z_][A-Z0-9_]*\b/;
 
 /** Whether a definition with these keys comes from Gemini CLI, which writes variables also as `$NAME`. */

@@ -3,8 +3,8 @@ const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 const TRAILING_COMMA = /,(?=\s*[}\]])/g;
 
 /**
- * JSON with comments, as editors allow it, with spaces instead of the comments, so that every character keeps its position. Any other
- * text is returned unchanged: in YAML, `//` may be part of a value.
+ * If the text is JSON with comments, as editors allow it, returns it with spaces in place of the comments, so that every other
+ * character keeps its position. Returns any other text unchanged: in YAML, `//` may be part of a value.
  */
 export function withoutJsonComments(text: string): string {
   if (!isJsonWithComments(text)) return text;
@@ -12,6 +12,7 @@ export function withoutJsonComments(text: string): string {
 }
 
 function isJsonWithComments(text: string): boolean {
+  // Only the structure is checked here. The YAML parser checks the contents of the strings.
   const withEmptyStrings = text.replace(STRING_OR_COMMENT, (_found, string?: string) =>
     string ? '""' : ' ',
   );

@@ -19,8 +19,9 @@ interface LocateFailure {
 }
 
 /**
- * Finds the key that an environment variable overrides. `segments` are the remaining parts of its name between double
- * underscores. `node` is the value of the document at `path`, and `shape` is the shape of that value.
+ * Finds the key that an environment variable overrides. Double underscores divide the name of the variable into segments.
+ * `segments` are those that come after `path`. `node` is the value of the document at `path`, and `shape` is the shape of
+ * that value.
  */
 export function locate(
   segments: readonly string[],
@@ -77,8 +78,8 @@ function findLongestExisting(
 }
 
 /**
- * Finds an existing name, ignoring case. If there is none, `_` also matches `-` and `.`, which the names of variables
- * cannot contain.
+ * Finds an existing name, ignoring case. If there is none, `_` also matches `-` and `.`, because the name of an environment
+ * variable cannot contain these two.
  */
 function findExisting(
   joined: string,

@@ -13,9 +13,10 @@ export class VariableResolver {
   ) {}
 
   /**
-   * Returns a copy of the value with its variables interpolated. YAML aliases may share an object between keys. The copy
-   * shares none, because an override of one server must not change another one. Values of unknown keys are returned
-   * unchanged, so the recursion ends even for a circular alias: known keys have a limited depth.
+   * Returns a copy of the value with its variables interpolated. With a YAML alias, two keys have the same Map or array
+   * as value. In the copy, each known key has its own, because an override of one server must not change another one. A
+   * circular alias does not cause endless recursion: known keys have a limited depth, and values of unknown keys are
+   * returned unchanged.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;

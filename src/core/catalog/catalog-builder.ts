@@ -29,7 +29,10 @@ export class CatalogBuilder {
   private prompts: NameTableBuilder;
   private resources: ResourceDirectoryBuilder;
 
-  /** `onMatchLimit` is called when a text was not matched with all templates of a server, because that would take too long. */
+  /**
+   * `onMatchLimit` is called when a URI or identifier was not matched with all templates of a server, because that would
+   * take too long.
+   */
   constructor(
     private readonly styles: NamingStyles,
     private readonly onMatchLimit: (server: string) => void = () => {},
@@ -47,13 +50,13 @@ export class CatalogBuilder {
   }
 
   /**
-   * A job for names: replaces the tools and prompts of a server. A list that the server has not sent yet has no
-   * entries.
+   * A job for names: replaces the tools and prompts of a server. If the server has not sent one of these lists yet, the
+   * table for it does not contain the server.
    */
   *putNames(server: ListedServer): Steps {
     const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
-    // A list that the server has sent is another object, even if it is empty.
+    // A list that is the object in `UNFETCHED_LISTING` was not sent. A list that was sent is a different object, even if empty.
     if (tools === UNFETCHED_LISTING.tools) yield* this.tools.remove(id);
     else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), disabledNames });
     if (prompts === UNFETCHED_LISTING.prompts) yield* this.prompts.remove(id);
@@ -113,7 +116,7 @@ export class CatalogBuilder {
     return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(hasNames));
   }
 
-  /** The servers of `listings` that are in the catalog, with the listings of this map. */
+  /** The servers of `listings` that are in the catalog, each with its listing from `listings`. */
   private *serversWith(listings: Listings): Iterable<ListedServer> {
     for (const [id, listing] of listings) {
       const server = this.servers.get(id);

@@ -45,7 +45,8 @@ export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
  * Snapshot of everything that the servers offer. Immutable: after a sync, the registry builds the next catalog and
- * swaps the reference, so that one request sees one catalog. Cached list pages belong to the views of one catalog.
+ * swaps the reference, so that one request sees one catalog. The next catalog reuses each table that did not change,
+ * together with the cached list pages of its views.
  */
 export class Catalog {
   private readonly byId: ReadonlyMap<string, ListedServer>;
@@ -67,8 +68,9 @@ export class Catalog {
   }
 
   /**
-   * The catalog without one server. Takes the same time for a listing of any size, because names that become free stay
-   * unused until the next build.
+   * The catalog without one server. The duration does not depend on the size of the listings, because the parts of the other
+   * servers are reused unchanged. Therefore, until the next build, a resource of another server may keep the public URI that
+   * it has because of a conflict with the removed server.
    */
   without(id: string): Catalog {
     if (!this.byId.has(id)) return this;

@@ -35,7 +35,8 @@ export function joinInstructions(all: readonly ServerInstructions[], maxBytes: n
 const heading = (server: string): string => `# ${server}${SEPARATOR}`;
 
 /**
- * The maximum number of bytes of each text; infinite when all texts fit. Bytes that short texts do not use are shared.
+ * The maximum number of bytes of each text; infinite when all texts fit. A text that is shorter than an equal share leaves its
+ * unused bytes to the longer texts.
  */
 function equalShare(all: readonly ServerInstructions[], maxBytes: number): number {
   let remainingBytes = maxBytes - (all.length - 1) * SEPARATOR.length;

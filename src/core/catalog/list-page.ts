@@ -18,11 +18,11 @@ export type SignCursor = (lastKey: string) => string;
 
 /**
  * Maximum length of a page in characters, so that one page takes little memory. A page ends before the item that would
- * exceed it, but has at least one item.
+ * exceed this maximum, but has at least one item.
  */
 export const MAX_PAGE_LENGTH = 4_194_304;
 
-/** A build may yield after this number of items. */
+/** `buildPage` yields each time it has added this number of items. */
 const ITEMS_PER_STEP = 16;
 
 /** The result of one list request. */
@@ -121,9 +121,7 @@ export class PageCache {
     private readonly onEvicted: () => void = () => {},
   ) {}
 
-  /**
-   * Returns the page with this key of the list, or builds it. Concurrent requests for the same page share one build.
-   */
+  /** Returns the page of `list` that is cached under `key`, or builds it. Concurrent requests for a page share one build. */
   get(list: object, key: string, build: () => Promise<ListPage>): ListPage | Promise<ListPage> {
     const pages = this.lists.get(list) ?? new Map<string, CachedPage | Promise<ListPage>>();
     this.lists.set(list, pages);

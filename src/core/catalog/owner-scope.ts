@@ -2,8 +2,8 @@ import type { Scope } from '../scope.js';
 import type { Catalog } from './catalog.js';
 
 /**
- * The scope of a link owner with links of its own (`isolation: session`). Its catalog contains the listings that servers
- * sent over these links, in place of those from shared links.
+ * The scope of a request from a link owner (`LinkOwner`) that has links of its own (`isolation: session`). `catalog` contains
+ * the listings that servers sent over these links, in place of the listings from shared links.
  */
 export class OwnerScope implements Scope {
   constructor(

@@ -14,9 +14,12 @@ export interface Definition {
   /** Title and description are stored only for tools and prompts, because a server may list a million resources. */
   readonly title?: string;
   readonly description?: string;
-  /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
+  /** Only of tools: whether `text` has the server's output schema wrapped in a schema of an object (`objectOutputSchema`). */
   readonly wrapsOutput?: boolean;
-  /** Only of tools: the arguments that requests repeat in headers, by the input schema. Absent when there are none. */
+  /**
+   * Only of tools: the arguments that requests repeat in HTTP headers, because the input schema declares such headers
+   * (`ParamHeader`). Absent when there are none.
+   */
   readonly paramHeaders?: readonly { readonly name: string; readonly path: readonly string[] }[];
 }
 
@@ -30,7 +33,7 @@ export const GATEWAY_NAME = 'gatehouse';
 export class CatalogEntry {
   private cachedText: string | undefined;
   private cachedModernText: string | undefined;
-  /** By other public name: this entry in scopes where it has that name. */
+  /** By public name: copies of this entry, for scopes where it has another name than `publicName`. */
   private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
   constructor(

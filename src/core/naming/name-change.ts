@@ -3,7 +3,10 @@ import type { CatalogEntry } from './catalog-entry.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** If more entries of one server change, the change counts as visible in every scope, without comparing their names. */
+/**
+ * If a server has more changed entries than this, the change counts as visible in every scope, and the names of the entries
+ * are not compared.
+ */
 const MAX_COMPARED_ENTRIES = 100;
 
 /** The entries of one server that a change may affect. */
@@ -52,7 +55,7 @@ export class NameChange {
     const [old, now] = [this.previous.part(server), this.current.part(server)];
     const styles = [old?.style, now?.style];
     if (!styles.includes('never') || !this.current.hasSameServers(this.previous)) return 'visible';
-    // A server that has listed for the first time, or has no list any more, changes which names of others have a
+    // If the server has listed for the first time, or has no list any more, names of other servers may gain or lose a
     // digest.
     if ((!old || !now) && this.current.hasOverlap(server)) return 'visible';
     const removed = entriesMissingIn(now, old);

@@ -8,7 +8,7 @@ export interface NameConflict {
   /** `unlisted`: in style `never`, the entry is not listed. `equal-prefixed-names`: its name has a digest. */
   readonly kind: 'unlisted' | 'equal-prefixed-names';
   readonly server: string;
-  /** The name that the entry would have. */
+  /** For `unlisted`, the own name of the entry. For `equal-prefixed-names`, the prefixed name without a digest. */
   readonly name: string;
 }
 
@@ -20,8 +20,8 @@ const STEPS_BETWEEN_YIELDS = 16;
  */
 export function* newConflicts(previous: NameTable, now: NameTable): Steps<NameConflict[]> {
   if (previous === now) return [];
-  const checked = new Set(now.hasSameServers(previous) ? previous.parts : []);
-  const changed = now.parts.filter((part) => !checked.has(part));
+  const alreadyChecked = new Set(now.hasSameServers(previous) ? previous.parts : []);
+  const changed = now.parts.filter((part) => !alreadyChecked.has(part));
   return [...(yield* newEqualNames(previous, now, changed)), ...(yield* newUnlisted(previous, now, changed))];
 }
 

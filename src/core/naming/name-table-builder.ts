@@ -77,7 +77,10 @@ export class NameTableBuilder {
     return fork;
   }
 
-  /** Returns this server, and each other server with a bare name that is now shared or is no longer shared. */
+  /**
+   * Replaces the bare names of a server in `bareOwners`. Returns this server, and each other server with a bare name that is
+   * now shared or is no longer shared.
+   */
   private *updateBareOwners(server: string, newNames: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);
     const oldNames = this.parts.get(server)?.bareNames ?? NO_NAMES;
@@ -168,9 +171,9 @@ export class NameTableBuilder {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       const { publicName: name } = entry;
       if (!bareNames.has(name)) continue;
-      // Such a bare name can equal the prefixed or shortened name of another server's entry.
-      const mayEqualLongName = name.includes(this.separator) || endsWithDigest(name);
-      if (mayEqualLongName || this.bareOwners.get(name)!.size > 1) scopeDependent.push(entry);
+      // A bare name that contains the separator, or ends like a digest name, can equal the name of another server's entry.
+      const mayEqualOtherName = name.includes(this.separator) || endsWithDigest(name);
+      if (mayEqualOtherName || this.bareOwners.get(name)!.size > 1) scopeDependent.push(entry);
     }
     return scopeDependent;
   }

@@ -116,7 +116,7 @@ export class NameTable {
     );
   }
 
-  /** Whether this URI is the user interface of a tool of this server. Servers need not list such a resource. */
+  /** Whether this URI is the user interface of a tool of this server. Servers need not list user interfaces as resources. */
   usesUi(server: string, uri: string): boolean {
     return this.part(server)?.uiUris.has(uri) ?? false;
   }
@@ -130,7 +130,7 @@ export class NameTable {
     const isDigestOwner = isNewOrGone && this.servers.hasAlteredPrefix(id);
     for (const { server, listed, possibleOwners, mayHaveDigestOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
-      // Names of `id` itself may get a digest because of the names of `server`.
+      // In a scope with both servers, names of each may gain or lose a digest because of the other server.
       if (this.servers.overlap(server, id)) yield id;
       if (isNewOrGone && possibleOwners.has(id)) yield server;
       else if (isDigestOwner && mayHaveDigestOwners) yield server;

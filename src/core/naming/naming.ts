@@ -34,9 +34,7 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 
 export const isValidPublicName = (name: string): boolean => VALID_NAME.test(name);
 
-/**
- * Whether a name looks like a result of `nameWithDigest`. If so, it may be the digest name of another tool or prompt.
- */
+/** Whether a name looks like a result of `nameWithDigest`. If so, it may be the digest name of a tool or prompt. */
 export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
 export const nameWithoutDigest = (name: string): string => name.slice(0, -DIGEST_LENGTH - 1);

@@ -15,7 +15,7 @@ interface ScopeContents {
 }
 
 interface AssignedNames {
-  /** By entry with its default name: the entry with its name in this scope. Only entries whose name differs. */
+  /** Maps an entry under its default name to the entry under its name in this scope, if the two names differ. */
   readonly renamed: ReadonlyMap<CatalogEntry, CatalogEntry>;
   /** Number of entries that the scope contains but does not list. */
   readonly unlistedCount: number;
@@ -101,7 +101,7 @@ export class ScopedNames {
     );
   }
 
-  /** Names the entries of all servers. Lists need this. */
+  /** Assigns names to all entries of the scope. A list needs the names of all its entries. */
   *assignAll(): Steps<AssignedNames> {
     if (this.assigned) return this.assigned;
     const renamed = new Map<CatalogEntry, CatalogEntry>();
@@ -110,7 +110,7 @@ export class ScopedNames {
     const claims = yield* this.collectClaims();
     const overlapping = this.overlappingServers();
     for (const part of this.contents.parts) {
-      // All other entries have their default names in every scope.
+      // If the server is not in `overlapping`, its entries outside `scopeDependent` have their default names in this scope.
       const entries = overlapping.has(part.server) ? part.listed : part.scopeDependent;
       for (const entry of entries) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
@@ -188,8 +188,8 @@ export class ScopedNames {
   }
 
   /**
-   * Whether `name` is the digest name of an entry that now has its prefixed name, and that had a digest while another
-   * server could have the same prefixed name.
+   * Whether the entry has its prefixed name now, but may have had the digest name `name` earlier, because an entry of another
+   * server in the scope could have the same prefixed name.
    */
   private mayHaveHadDigest({ server, ownName, publicName }: CatalogEntry, name: string): boolean {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
@@ -215,13 +215,16 @@ export class ScopedNames {
       if (!other || other.byOwnName.has(name) || other.disabledNames.has(name)) return 'ambiguous';
     }
     if (!hasOtherOwner) return 'none';
-    // The other owner may have an entry with this text as its digest name.
+    // A name that looks like a digest name may be the digest name of an entry of the other owner.
     return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';
   }
 
-  /** Whether the name may be a digest name of another server in the scope: an own name may look like a digest. */
-  private hasOtherDigestOwner(server: string, name: string): boolean {
-    for (const owner of this.contents.servers.digestOwnersOf(name))
+  /**
+   * Whether the prefixed name may also be a digest name of another server in the scope. This is possible if it ends
+   * with an own name that looks like a digest name.
+   */
+  private hasOtherDigestOwner(server: string, prefixed: string): boolean {
+    for (const owner of this.contents.servers.digestOwnersOf(prefixed))
       if (owner !== server && this.contents.scope.allows(owner)) return true;
     return false;
   }

@@ -12,7 +12,7 @@ export interface ServerEntries {
   readonly style: NamingStyle;
   /** Sorted by default name. The same array as before when no entry changed. */
   readonly listed: readonly ListedEntry[];
-  /** The listed entries with bare names that other servers may take, so that their name depends on the scope. */
+  /** The listed entries whose name depends on the scope: they have a bare name that may be taken by another server. */
   readonly scopeDependent: readonly ListedEntry[];
   /**
    * The beginnings of names in `scopeDependent` that could be a server id. If a server with such an id is configured,

@@ -19,7 +19,10 @@ type SplitName = readonly [server: string, ownName: string];
  */
 export class ServerIds {
   readonly ids: ReadonlySet<string>;
-  /** By server: how its digest names begin, if `textBeforeDigest` cuts the id and separator or replaces characters of them. */
+  /**
+   * By server: the text with which its digest names begin. Only servers whose id and separator `textBeforeDigest` cuts or
+   * changes.
+   */
   private cachedAlteredPrefixes: ReadonlyMap<string, string> | undefined;
   /** The reverse of `alteredPrefixes`. */
   private serversByAlteredPrefix: ReadonlyMap<string, readonly string[]> | undefined;
@@ -42,8 +45,8 @@ export class ServerIds {
   }
 
   /**
-   * Every server id, followed by the separator, that the name begins with, and the rest of the name. Several, if an id begins
-   * with another id and a separator.
+   * The servers whose id and separator the name begins with, each with the rest of the name. There may be several, because an
+   * id may begin with another id and the separator.
    */
   *ownersOf(name: string): Iterable<SplitName> {
     for (const split of splitPrefixedName(name, this.separator))

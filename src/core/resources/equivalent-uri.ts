@@ -7,7 +7,7 @@ const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
  * The normal form of a URI by RFC 3986, sections 6.2.2.1 and 6.2.2.2: scheme and host are in lower case, and only
- * characters that need it are percent-encoded, in upper case. Equivalent URIs have the same normal form.
+ * characters that need it are percent-encoded, with upper-case hex digits. Equivalent URIs have the same normal form.
  */
 export function normalizeUri(uri: string): string {
   if (NORMAL_URI.test(uri)) return uri;

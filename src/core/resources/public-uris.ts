@@ -75,7 +75,7 @@ export function uiUrisIn(text: string): readonly string[] {
 export const mayMentionResources = (result: JsonText): boolean =>
   result.isLongObject || result.text.includes(MENTION);
 
-/** The type of every content block with a URI contains this text, as does the key of the URI of a user interface. */
+/** Every content block with a URI has this text in its type. The key `resourceUri` of a user interface contains it too. */
 const MENTION = 'resource';
 
 /** Whether the result contains `MENTION`. */
@@ -85,7 +85,7 @@ function* mentionsResources(result: JsonText): Steps<boolean> {
     : result.text.includes(MENTION);
 }
 
-/** The result with the edits that `changes` make in its members. */
+/** Returns the result after the edits. Each function in `changes` adds the edits of the member with its key. */
 function* rewritten(result: JsonText, changes: MemberChanges): Steps<JsonText> {
   if (!result.isObject) return result;
   const source = yield* editableJson(result);
@@ -134,12 +134,12 @@ function uiChange(toPublic: ToPublicUri): Change {
 const BLOCK_KEYS = ['type', 'uri', 'resource', 'content'];
 
 /**
- * The change of a content block. In sampling requests, a block can be a tool result, which has inner blocks
- * (`isInner`).
+ * The change of a content block. In sampling requests, a block can be a tool result, which contains other blocks.
+ * `isInner`: the block is in a tool result, and cannot be a tool result itself.
  */
 function blockChange(toPublic: ToPublicUri, { isInner } = { isInner: false }): Change {
   const uri = uriChange(toPublic);
-  // The keys are JSON text, because the type is not decoded.
+  // By type of the block, with its quotes: types are compared as JSON text, without decoding them.
   const byType = new Map<string, MemberChanges>([
     ['"resource_link"', { uri }],
     ['"resource"', { resource: inObject({ uri }) }],

@@ -16,7 +16,7 @@ export class ResourceDirectoryBuilder {
     this.current = new ResourceDirectory([], style);
   }
 
-  /** The directory after the last `put` or `remove` that ended. The same object as before when nothing changed. */
+  /** The directory without the change of a `put` or `remove` that still runs. A new object only when something changed. */
   get directory(): ResourceDirectory {
     return this.current;
   }

@@ -23,7 +23,7 @@ export class ResourceDirectory {
   private readonly servers: ReadonlySet<string>;
 
   constructor(
-    /** The resources of each server that has listed, sorted by the rank of the server. */
+    /** The resources of each server that has listed its resources, sorted by the rank of the server. */
     private readonly parts: readonly ServerResources[],
     private readonly style: ResourceStyle,
     private readonly configured: ReadonlySet<string> = new Set(),
@@ -34,7 +34,7 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** Returns this directory if it has exactly these parts already, so that its cached pages remain in use. */
+  /** Returns this directory if it has exactly these parts already. Its views and their cached pages then remain in use. */
   withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -83,7 +83,7 @@ export class ResourceDirectory {
     const changed = new Set([...previous.byServer.keys(), ...this.byServer.keys()].filter(differs));
     for (const id of [...previous.servers, ...this.servers])
       if (previous.servers.has(id) !== this.servers.has(id))
-        for (const server of this.withUrisOf(id)) changed.add(server);
+        for (const server of this.serversWithUrisOf(id)) changed.add(server);
     return changed;
   }
 
@@ -114,8 +114,8 @@ export class ResourceDirectory {
     return found?.server === server && found.uri === uri ? styledUri! : resourceForm(address);
   }
 
-  /** The other servers with own URIs that belong to the server `id`, because they contain its id (`uriOwners`). */
-  private *withUrisOf(id: string): Iterable<string> {
+  /** The servers, except `id` itself, with own URIs that contain `id`, and so belong to that server (`uriOwners`). */
+  private *serversWithUrisOf(id: string): Iterable<string> {
     for (const { server, possibleConflicts } of this.parts)
       if (server !== id && possibleConflicts.possibleOwners.has(id)) yield server;
   }

@@ -148,8 +148,8 @@ const DIGEST_DIGITS = [8, 16, 64];
 
 /**
  * Adds a digest to every identifier that several resources share. None of these resources keeps the identifier without
- * a digest: its meaning would change with the list, and a client that stored it would read another resource. Returns
- * whether any identifier was shared.
+ * a digest: a later list could give that identifier to another of them, and a client that stored it would read the
+ * wrong resource. Returns whether any identifier was shared.
  */
 async function resolveConflicts(
   sortedById: readonly MutableResource[],

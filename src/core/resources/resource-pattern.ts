@@ -14,11 +14,11 @@ export interface ResourcePattern {
  * template matches its instances. Undefined for every other text, which is the URI of a single resource. Only the form
  * of the text decides, not whether such a resource exists.
  */
-export function patternOf(uri: string): ResourcePattern | undefined {
-  if (uri.endsWith('*')) return new PrefixPattern(uri);
-  const brace = uri.indexOf('{');
-  const template = brace === -1 ? undefined : UriTemplate.parse(uri);
-  return template && new TemplatePattern(uri, uri.slice(0, brace), template);
+export function patternOf(text: string): ResourcePattern | undefined {
+  if (text.endsWith('*')) return new PrefixPattern(text);
+  const brace = text.indexOf('{');
+  const template = brace === -1 ? undefined : UriTemplate.parse(text);
+  return template && new TemplatePattern(text, text.slice(0, brace), template);
 }
 
 /** What a client can subscribe to: a resource of a server, or a pattern of its resources. */

@@ -11,7 +11,7 @@ export interface ResourceTemplate {
   readonly uriTemplate: string;
   /** The definition as JSON. */
   readonly text: string;
-  /** Identifier (`underscoreId`). It is a template too. */
+  /** Identifier (`underscoreId`). It contains the expressions of the URI template. */
   readonly id: string;
   readonly matcher: UriTemplate;
   /** Matches identifiers of instances. Undefined if `id` is not a valid template. */

@@ -79,7 +79,7 @@ export function underscoreId({ server, uri }: ResourceAddress): string {
 
 /**
  * Writes the part of `text` between `from` and `to`. Template expressions and identifier characters are copied. Every
- * run of other characters becomes one underscore. Returns the new length of `id`.
+ * run of other characters becomes one underscore. Returns the position in `id` after the written text.
  */
 function writeIdText(id: Buffer, start: number, text: string, from: number, to: number): number {
   let length = start;

@@ -33,13 +33,13 @@ export class ResourceView {
   private isPrepared = false;
 
   constructor(
-    /** The resources of each server of the scope that has listed, sorted by the rank of the server. */
+    /** The resources of each server in the scope that has listed its resources, sorted by the rank of the server. */
     private readonly parts: readonly ServerResources[],
     private readonly context: {
       readonly scope: Scope;
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
-      /** Finds the servers of shared URIs in steps, so that later checks for conflicts are cheaper. */
+      /** Finds, in steps, which servers list each shared URI. Later checks for conflicts are then cheaper. */
       readonly findServers: () => Steps;
     },
   ) {
@@ -50,7 +50,7 @@ export class ResourceView {
     return this.byServer.get(server);
   }
 
-  /** The servers of the scope to which the URI belongs because it contains their id. */
+  /** The servers whose id the URI contains, so that it belongs to them (`uriOwners`). Only servers in the scope. */
   ownersOf(text: string): string[] {
     const { scope, servers } = this.context;
     return uriOwners(text, servers).filter((server) => scope.allows(server));
@@ -150,7 +150,8 @@ export class ResourceView {
 
   /**
    * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed
-   * resource comes first, even if its URI ends in `*`.
+   * resource comes before a prefix, even if its URI ends in `*`. A URI template comes before a listed resource with the
+   * same URI.
    */
   findSubscribable(text: string): SubscribableAddress | undefined {
     const found = this.find(text);
@@ -181,16 +182,16 @@ export class ResourceView {
   }
 
   /**
-   * Resolves a prefix (`…*`). In the resource form, it names its server. Otherwise exactly one server must have
-   * resources with this prefix.
+   * Resolves a prefix (`…*`). If it has the resource form, it leads to the server in that form, if this server has
+   * matching resources. Otherwise exactly one server must have matching resources.
    */
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;
-    const owners = this.servers.filter(
+    const matching = this.servers.filter(
       (server) => this.mayLeadTo(server, text) && this.hasMatching(server, patternOf(text)!),
     );
-    return owners.length === 1 ? { server: owners[0]!, uri: text } : undefined;
+    return matching.length === 1 ? { server: matching[0]!, uri: text } : undefined;
   }
 
   /**

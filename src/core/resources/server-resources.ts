@@ -144,7 +144,7 @@ export class ServerResources {
     return (this.sortedRuns ??= runAtOnce(this.sortRuns()));
   }
 
-  /** Sorts the list in steps. If this has not run, `runs` sorts the list at once. */
+  /** Sorts the list in steps. If `prepare` has not run, `runs` sorts the list at once. */
   *prepare(): Steps {
     this.sortedRuns ??= yield* this.sortRuns();
   }

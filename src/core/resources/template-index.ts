@@ -29,9 +29,9 @@ const COST_OF_LAST_LITERAL = 4;
 const SEARCHED_CHARACTERS_PER_COST = 32;
 
 /**
- * The templates of one server, sorted by URI template and by identifier. A literal is text outside expressions. A
- * search examines only templates whose first literal is a prefix of the given text, so its duration does not grow with
- * the number of other templates.
+ * The templates of one server in two arrays: sorted by URI template, and sorted by identifier. A literal is text outside
+ * expressions. A search examines only templates whose first literal is a prefix of the given text, so its duration does
+ * not grow with the number of other templates.
  */
 export class TemplateIndex {
   private constructor(
@@ -60,7 +60,7 @@ export class TemplateIndex {
 
   /** Whether the first literal of a template starts with the prefix. */
   hasLiteralStartingWith(prefix: string): boolean {
-    // No literal contains `{`. Any other text at the beginning of a template is a part of its first literal.
+    // No literal contains `{`. If a template begins with a text without `{`, its first literal begins with that text.
     if (prefix.includes('{')) return false;
     const next = this.byUri[lowerBound(this.byUri, prefix, uriOf)];
     return next?.uriTemplate.startsWith(prefix) ?? false;
@@ -137,9 +137,9 @@ interface Candidate {
 type Range = readonly [from: number, to: number];
 
 /**
- * The ranges of templates that may match the text. These are the templates whose first literal is a prefix of the text,
- * and the templates without an expression that equal the text. In each round, `from` and `to` enclose the templates
- * that begin with the first `at` characters of the text.
+ * The ranges of templates that may match the text. A template with an expression is among them if its first literal is a
+ * prefix of the text, a template without an expression if it equals the text. In each round, `from` and `to` enclose
+ * the templates that begin with the first `at` characters of the text.
  */
 function* rangesThatMayMatch(
   sorted: readonly ResourceTemplate[],

@@ -6,14 +6,14 @@ import type { TemplateForm, TemplateIndex, TemplateInstance } from './template-i
  * thousands of templates.
  */
 const MAX_MATCH_COST = 2 ** 18;
-/** Minimum limit for each server that is searched: enough to match a long text with one template. */
+/** Lower bound of the limit for one server, until `MAX_MATCH_COST` is used up: enough to match a long text with one template. */
 const MIN_SERVER_COST = MAX_MATCH_COST / 8;
 
 /**
- * Finds the templates that match the text and have the most literal characters, at most one per server. If several
- * servers have one, the text is ambiguous, and all of them are returned. Servers with few possible templates are
- * searched first. The limit for each search is an equal share of the remaining cost, so that no server uses up the
- * share of another.
+ * Finds the templates that match the text and have the most literal characters, at most one per server. If the
+ * result has templates of several servers, the text is ambiguous. Servers with few possible templates are searched
+ * first. The limit for each search is an equal share of the remaining cost, so that no server uses up the share of
+ * another.
  */
 export function bestInstances(
   indexes: readonly TemplateIndex[],

@@ -4,8 +4,8 @@ import type { AddedSubscription, NewSubscription, SubscriptionTable } from './su
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
   /**
-   * Maximum for all subscribers of one principal together. It is separate from `perSubscriber`: a client that lost its
-   * session can subscribe again in its next session while the rows of the lost session still exist.
+   * Maximum for all subscribers of one principal together. If it is higher than `perSubscriber`, a client that lost its
+   * session can subscribe again in its next session, although the rows of the lost session still exist and count.
    */
   readonly perPrincipal: number;
   readonly perServer: number;

@@ -143,7 +143,7 @@ export class SubscriptionTable {
     return subscription && this.delete(subscription);
   }
 
-  /** Counts the subscriptions of the subscriber for this principal from now on, or for none if it is undefined. */
+  /** From now on, the subscriptions of the subscriber count for this principal; for none if it is undefined. */
   setPrincipal(subscriber: string, principal: string | undefined): void {
     // The cast makes the rows writable: only the table changes them.
     for (const row of this.ofSubscriber(subscriber) as Iterable<{ principal: string | undefined }>) {

@@ -74,18 +74,19 @@ export class SubscriptionTarget {
 }
 
 /**
- * The targets of one server. A target covers a URI if its subscribers get updates of this URI. Finding these targets
- * takes one descent through a prefix tree, and one match for each pattern whose literal prefix is a prefix of the URI.
+ * The targets of one server. A target covers a URI if its subscribers get updates of this URI. Finding all targets that
+ * cover a URI takes one descent through a prefix tree of resources and one through a prefix tree of patterns, and one
+ * match for each pattern whose literal prefix is a prefix of the URI.
  */
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
   private patterns: PatternIndex | undefined;
-  /** By normal form of the URI: the targets whose URI is not in normal form. Most servers have none. */
+  /** The targets whose URI is not in normal form, by the normal form of that URI. Most servers have no such target. */
   private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
   /** Number of subscriptions of all targets together. The table updates it. */
   subscriptionCount = 0;
   /**
-   * The last result of `covering`. Every update is looked up twice, and many successive updates are of one resource.
+   * The last result of `covering`. Most updates need the result twice, and many successive updates are of one resource.
    */
   private lastLookup: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
 

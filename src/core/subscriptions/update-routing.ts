@@ -93,7 +93,7 @@ export class UpdateRouting<U> {
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, onlySubscribers)) {
         const { id, subscriber } = subscription;
-        // The subscriber gets this update through another subscription, in place of an earlier one that is held here.
+        // The subscriber gets this update through another subscription. The update replaces an earlier one held here.
         if (collectedSubscribers?.has(subscriber)) this.removeReplaced(id, uri);
         else if (this.heldUpdates.has(id)) {
           const heldUpdate = heldBySubscriber.get(subscriber) ?? { update, isDelivered: false };

@@ -6,7 +6,7 @@ import type { DesiredSubscriptions, ReconcilerEvents, Upstream, UpstreamRequestK
 import { UriState, Waiter } from './uri-state.js';
 
 export interface ReconcilerOptions {
-  /** How long a URI without subscribers stays subscribed, in case a client subscribes again. */
+  /** The linger: how long a URI without subscribers stays subscribed, in case a client subscribes again. */
   readonly lingerMs: number;
   /** Maximum concurrent requests, counted separately for client-initiated and background requests. */
   readonly maxConcurrent: number;
@@ -15,8 +15,9 @@ export interface ReconcilerOptions {
 }
 
 /**
- * Makes one server hold exactly the wanted subscriptions over one link, one per URI. Level-triggered: an event only
- * marks a URI dirty. A worker then compares the desired with the actual state and chooses the next request.
+ * Makes one server hold exactly the wanted subscriptions over one link. Each URI has at most one subscription.
+ * Level-triggered: an event only marks a URI dirty. A worker then compares the desired with the actual state and chooses
+ * the next request.
  */
 export class UpstreamReconciler {
   private readonly states = new Map<string, UriState>();
@@ -76,8 +77,8 @@ export class UpstreamReconciler {
   }
 
   /**
-   * A row of the subscription table was removed. Does nothing while another row wants the URI, because the client of
-   * that row may still wait for its first request.
+   * A row of the subscription table was removed. Does nothing while another row wants the URI: that row may be new, and
+   * its client may still wait for its first subscribe request. `markDirty` would treat this request as a resubscription.
    */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
@@ -156,7 +157,7 @@ export class UpstreamReconciler {
       return;
     }
     state.stopLinger();
-    // Until the server has confirmed the subscription, it may send no updates.
+    // The server need not send updates before it has confirmed the subscription.
     state.mayHaveMissedUpdates = true;
     state.isDirty = true;
     if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
@@ -206,7 +207,7 @@ export class UpstreamReconciler {
       // Only a refusal by the server itself proves that it does not hold the subscription.
       this.setHeld(state, failure.error instanceof RemoteError ? 'no' : 'unknown');
       waiter?.reject(failure.error);
-      // Without missed updates, only the waiting clients wanted the URI. They have got the error.
+      // Without `mayHaveMissedUpdates`, the request was only for the waiting clients, which have got the error.
       if (!mayHaveMissedUpdates) return;
       this.retryTimer.plan();
       this.events.failed('subscribe', uri, failure.error);

@@ -13,8 +13,8 @@ export class UriState {
   mayHaveMissedUpdates = false;
   /**
    * Set after a gap in the notifications of a subscription that the server held: whether the server has sent an update
-   * of the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no further update for
-   * those that were lost.
+   * of the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no extra update in
+   * place of the lost ones.
    */
   sinceGap: 'silent' | 'updated' | undefined;
   /** The server no longer lists the resource. Background requests wait until the server lists it again. */
@@ -67,7 +67,7 @@ export class Waiter {
   });
 
   constructor() {
-    // If all clients have left before the rejection, it has no handler. Without this one, it would end the process.
+    // If all clients have left, the promise has no other handler, and an unhandled rejection would end the process.
     this.promise.catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 
-/** The error for a request without valid credentials. `headers` tell the client how to get valid ones. */
+/** The error for a request without valid credentials. `headers` tell the client how to get credentials. */
 export class AuthenticationError extends GatewayError {
   readonly headers: { readonly 'www-authenticate': string };
 

@@ -7,7 +7,7 @@ import { Authenticator } from './authenticator.js';
 /** A request that has passed `AuthenticationGuard` and `ConnectionGuard`. */
 export interface AuthenticatedRequest extends IncomingMessage {
   principal: Principal;
-  /** The key under which limits per principal count the request: see `Caller`. Set by `ConnectionGuard`. */
+  /** The request counts under this key for every limit per principal: see `Caller`. Set by `ConnectionGuard`. */
   quotaKey: string;
 }
 

@@ -38,7 +38,7 @@ export class Authenticator {
   private readonly apiKeys: ApiKeys;
   private jwtVerifier: JwtVerifier | undefined;
   private areCredentialsRequired = false;
-  private readonly refusals = new TokenBucket(REFUSAL_LINE_LIMIT);
+  private readonly refusalLines = new TokenBucket(REFUSAL_LINE_LIMIT);
 
   constructor(
     private settings: AuthSettings,
@@ -94,8 +94,8 @@ export class Authenticator {
   }
 
   /**
-   * Whether the credentials of the principal are still accepted. Sessions and streams outlive the request that was
-   * checked.
+   * Whether the credentials of the principal are still accepted. A session or a stream can stay open after its
+   * credentials have become invalid, so open sessions and streams are checked with this method.
    */
   isCurrent(principal: Principal): boolean {
     if (!this.isRequired) return principal === ANONYMOUS;
@@ -172,7 +172,7 @@ export class Authenticator {
 
   private logRefusal(reason: string, addressOf?: () => string, digest?: string): void {
     // The number of suppressed lines since the last logged line; undefined if this line is suppressed too.
-    const suppressedBefore = this.refusals.take();
+    const suppressedBefore = this.refusalLines.take();
     if (suppressedBefore === undefined) {
       this.observer.countSuppressedLine('refused-credentials');
       return;

@@ -9,7 +9,7 @@ import { TokenError } from './auth-errors.js';
  * Older keys are fetched again before they are used, so that keys that the issuer has removed are no longer trusted.
  */
 export const MAX_KEY_AGE_MS = 600_000;
-/** Maximum age of keys that are used because the issuer is unreachable. */
+/** While the issuer is unreachable, the cached keys are used until they have this age. */
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
 const MIN_FETCH_INTERVAL_MS = 10_000;

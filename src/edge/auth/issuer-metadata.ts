@@ -26,7 +26,7 @@ export function metadataUrls(issuer: string): string[] {
   ];
 }
 
-/** The URL of the keys in the metadata. Throws if the metadata name another issuer (RFC 8414, 3.3). */
+/** The URL of the keys in the metadata. Throws if the metadata belongs to another issuer (RFC 8414, 3.3). */
 function jwksUriIn(metadata: unknown, issuer: string): string {
   const { issuer: metadataIssuer, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
   if (metadataIssuer !== issuer) throw new Error(`the metadata of ${issuer} name another issuer`);

@@ -43,8 +43,8 @@ export class JwtVerifier {
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
     const expiresAt = (exp! + CLOCK_TOLERANCE_S) * 1000;
     this.expiries.set(principal, expiresAt);
-    // The token is verified again after at most MAX_KEY_AGE_MS, so that it is refused after the issuer has removed its
-    // key.
+    // The token is verified again after at most MAX_KEY_AGE_MS, so that the token is refused if the issuer has removed
+    // the key that signed it.
     this.verifiedTokens.add(digest, {
       principal,
       validUntil: Math.min(expiresAt, this.now() + MAX_KEY_AGE_MS),
@@ -58,7 +58,8 @@ export class JwtVerifier {
   }
 
   /**
-   * The digest of the settings. It is stored with a session, so that the session is not restored if they have changed.
+   * The digest of the settings. It is stored with a session, so that the session is not restored if the settings have
+   * changed.
    */
   get settingsDigest(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
@@ -69,7 +70,10 @@ export class JwtVerifier {
     return this.expiries.get(principal);
   }
 
-  /** Accepts a principal of the previous process until its token expires. */
+  /**
+   * Accepts a principal that the gateway process before this one has stored, until the token of the principal expires.
+   * Returns undefined if the token has expired already.
+   */
   restorePrincipal(principal: Principal, expiresAt: number): Principal | undefined {
     if (this.now() >= expiresAt) return undefined;
     this.expiries.set(principal, expiresAt);

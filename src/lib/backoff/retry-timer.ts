@@ -31,8 +31,8 @@ export class RetryTimer {
   }
 
   /**
-   * Resets the delay after a success. Has no effect while an attempt is planned, because another operation has failed
-   * in the meantime.
+   * Call this when an operation has succeeded: the next delay is the first one again. Has no effect while an attempt is
+   * planned, because that attempt is for another operation, which has failed.
    */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();

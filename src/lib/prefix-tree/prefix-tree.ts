@@ -80,7 +80,7 @@ export class PrefixTree<T extends object> {
 }
 
 interface Node<T> {
-  /** The characters of the keys between the parent and this node. Empty only at the root. */
+  /** The characters that this node appends to the labels on the path from the root to its parent. Empty only at the root. */
   label: string;
   value: T | undefined;
   /** Key: the code of the first character of the child's label. */

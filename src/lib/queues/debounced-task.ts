@@ -3,7 +3,7 @@ import { Waiters } from '../listeners/waiters.js';
 interface DebounceTimes {
   /** Delay between a request and its run, so that a burst of requests causes one run. */
   readonly debounceMs: number;
-  /** Minimum time between the starts of two scheduled runs. */
+  /** Minimum time between the starts of two runs. `runNow` does not wait for it. */
   readonly minIntervalMs: number;
 }
 

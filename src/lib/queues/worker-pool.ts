@@ -19,7 +19,7 @@ export class WorkerPool<T> {
   /** Processes the item now if a worker is free. An item that already waits keeps its position. */
   add(item: T): void {
     this.waiting.add(item);
-    this.startWaiting();
+    this.startWaitingItems();
   }
 
   /** Removes an item that waits. An item that is being processed is not affected. */
@@ -31,14 +31,14 @@ export class WorkerPool<T> {
     this.waiting.clear();
   }
 
-  private startWaiting(): void {
+  private startWaitingItems(): void {
     for (const item of this.waiting) {
       if (this.running >= this.maxConcurrent) return;
       this.waiting.delete(item);
       this.running++;
       void this.process(item).finally(() => {
         this.running--;
-        this.startWaiting();
+        this.startWaitingItems();
       });
     }
   }

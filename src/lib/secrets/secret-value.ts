@@ -50,9 +50,9 @@ export function isSecretName(name: string): boolean {
 }
 
 /**
- * Whether a configured value must be removed from logs and responses wherever it occurs. Words, addresses, regions, paths
- * and the like are no secrets, because ordinary text contains them. `names` are the names under which the value is
- * configured.
+ * Whether a configured value must be removed from logs and responses wherever it occurs. Words, IP addresses, names of cloud
+ * regions, paths and the like are no secrets, because ordinary text contains them. `names` are the names under which the
+ * value is configured.
  */
 export function isSecretValue(value: string, names: readonly string[]): boolean {
   if (WORD.test(value) || isAddress(value) || OPTION.test(value)) return false;
@@ -79,7 +79,7 @@ function isHarmless(value: string): boolean {
 
 const isSlug = (text: string): boolean => text.split(/[-_]/).every((part) => SLUG_PART.test(part));
 
-/** Whether the text is a path, and no part of it looks like a key. The URLs of some services contain keys. */
+/** Whether the text is a path without a part that looks like a key. The URLs of some services have a key in their path. */
 const isPath = (text: string): boolean =>
   text.split(/[/\\]/).every((part) => PATH_PART.test(part) && !looksLikeKey(part));
 

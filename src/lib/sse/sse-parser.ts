@@ -16,8 +16,8 @@ const MAX_ID_LENGTH = 1024;
 /** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
 /**
- * Length of the longest start of a data line: byte order mark, `data:` and space. With fewer bytes, a line may still be
- * data.
+ * Length of the longest start of a data line: byte order mark, `data:` and space. When so many bytes of a line have
+ * arrived, the parser can tell whether the line is data and where its value starts.
  */
 const MAX_DATA_PREFIX_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
 

@@ -5,15 +5,18 @@ interface Match {
 
 /**
  * Finds any number of words in a text in one pass (Aho-Corasick). The time is linear in the length of the text and
- * independent of the number of words. Each state of the automaton stands for a prefix of a word: the longest one with which
- * the text read so far ends. State 0 stands for the empty prefix.
+ * independent of the number of words. Each state of the automaton stands for a prefix of a word, and state 0 for the empty
+ * prefix. The text that has been read may end with several of these prefixes: the current state stands for the longest.
  */
 export class SubstringSet {
   /** By state: the following state for each code unit that continues the prefix. */
   private readonly next: Map<number, number>[] = [new Map()];
-  /** By state: the state of the longest proper suffix of its prefix that is itself a prefix of a word. */
+  /**
+   * By state: the state to go on from if `next` has no state for a code unit. It stands for the longest of the other
+   * prefixes with which the prefix of this state ends.
+   */
   private readonly suffix: number[] = [0];
-  /** By state: the length of the longest word with which its prefix ends; 0 if there is none. */
+  /** By state: the length of the longest word with which the prefix of this state ends; 0 if there is none. */
   private readonly longest: number[] = [0];
   /** By code unit: 1 if a word begins with this code unit. Most of a text is skipped with this table alone. */
   private readonly isFirst = new Uint8Array(0x10000);

@@ -2,14 +2,15 @@
 export const MAX_DOCUMENTS = 4096;
 
 /**
- * Flag in the head of a term with a single posting, as most terms are. The head then contains the posting: the document in
- * bits 8 to 23 and the weight in bits 0 to 7.
+ * Flag in an entry of `heads` whose term has a single posting, as most terms have. The entry then contains the posting: the
+ * document in bits 8 to 23 and the weight in bits 0 to 7.
  */
 const SINGLE = 1 << 24;
 /** Minimum capacity of a list in bytes. */
 const MIN_CAPACITY = 8;
 /**
- * Flag in the first byte of a distance of two bytes. The first byte has the lower 7 bits, the second byte the others.
+ * Flag in the first byte of a distance between documents that takes two bytes. The first byte has the lower 7 bits of the
+ * distance, and the second byte has the other bits.
  */
 const MORE = 0x80;
 

@@ -23,7 +23,7 @@ export interface Query {
 const MAX_QUERY_LENGTH = 256;
 const MAX_QUERY_PARTS = 12;
 /**
- * In a ranked search, a shorter term is a prefix only if it is the last one of the query, because that may be incomplete.
+ * In a ranked search, a shorter term is a prefix only if it is the last term of the query. The last term may be incomplete.
  */
 const MIN_PREFIX_LENGTH = 3;
 /** In a ranked search, a shorter token is not divided into parts, because parts of `s3` or `v2` alone have no meaning. */
@@ -78,13 +78,13 @@ function queryOf(allTokens: readonly Token[], { isPrefix, formsOf }: TermRules):
   return { terms, fullCoverage: (1 << partCount) - 1 };
 }
 
-/** Removes duplicates. The last token is kept even if it is one, because it may be the start of a longer word. */
+/** Removes duplicates. The last token is kept even if it is a duplicate, because it may be the start of a longer word. */
 function distinct(tokens: readonly Token[]): Token[] {
   const before = new Map(tokens.slice(0, -1).map((token) => [token.whole, token]));
   return [...before.values(), ...tokens.slice(-1)];
 }
 
-/** Limits the number of parts. A token with more parts than remain is searched as a whole. */
+/** Limits the number of parts. A token with more parts than the limit leaves is searched as a whole. */
 function withinLimit(tokens: readonly Token[]): Token[] {
   let remaining = MAX_QUERY_PARTS;
   return tokens.slice(0, MAX_QUERY_PARTS).flatMap((token) => {

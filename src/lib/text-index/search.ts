@@ -68,7 +68,7 @@ function* searchSteps<Item>(
       const scores = run.scoresOf(segment);
       scores.applyCoverage(shares, MIN_SHARE, contextScores.get(segment) ?? 0);
       if (isKind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
-      // The best documents of the segment are found by numbers alone. Only they compete with items of other segments.
+      // `selectBest` compares only numbers, not items. Only the documents that it selects compete as items.
       const bestOfSegment = new TopK<number>(limit, compareEqualKeys);
       selectBest(scores, segment.ranks, best.minScore, bestOfSegment);
       for (const { item: document } of bestOfSegment.take())
@@ -150,8 +150,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * By the bits of a combination of query parts: the share of these parts in the information of the query. Rare words have
-   * more information. Also sets `share` of each term.
+   * Computes the share of each combination of query parts in the information of the whole query. The index in the result is
+   * the combination, one bit for each part. Rare words have more information. Also sets `share` of each term.
    */
   computeShares(): Float32Array {
     const { terms, fullCoverage } = this.query;
@@ -172,8 +172,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * The score that `contextBoost` adds to the documents of each segment. It grows with the share of documents with each
-   * term.
+   * The score that `contextBoost` adds to the documents of each segment. It grows with the share of the documents of the
+   * index that match each term.
    */
   contextScores(boost: number): Map<Segment<Item>, number> {
     const contextScores = new Map<Segment<Item>, number>();
@@ -191,7 +191,8 @@ class QueryRun<Item> {
 
   /**
    * The current segments in groups. Each group is scored in one step. The open segments of all indexes form the first
-   * group, because their term ids change when they are sealed between steps.
+   * group, so that there is no pause between finding their terms and scoring them: an open segment may be sealed in a pause,
+   * and sealing changes its term ids.
    */
   get segmentGroups(): readonly (readonly Segment<Item>[])[] {
     const { segments } = this;

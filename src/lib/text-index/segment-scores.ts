@@ -20,7 +20,10 @@ export class SegmentScores {
   readonly valueBits = new Uint32Array(this.values.buffer);
   /** By document: the parts of the query that it matches, one bit for each part. */
   readonly coverage = new Uint16Array(MAX_DOCUMENTS);
-  /** By document: the share of the query that it matches. It is above 1 if the document has a token and also its parts. */
+  /**
+   * By document: the sum of the shares that its matches cover, where a match below `fullScore` covers a part of its share.
+   * The sum may be above 1 if the document has a token and also its parts.
+   */
   private readonly coveredShares = new Float32Array(MAX_DOCUMENTS);
 
   /** The documents that match the current term, and by document the score of its best match. */
@@ -85,9 +88,9 @@ export class SegmentScores {
   }
 
   /**
-   * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops
-   * documents that match less than `minShare` of the query. `shares` contains the share for each value of `coverage`. Call
-   * this once, after the last term.
+   * Adds `contextScore` to each score and multiplies the sum by the covered share of the document, at most 1. Drops the
+   * documents whose matched parts of the query have a share below `minShare`. For this, a weak match counts as much as a
+   * full one: `shares` contains the share for each value of `coverage`. Call this once, after the last term.
    */
   applyCoverage(shares: Float32Array, minShare: number, contextScore: number): void {
     const { documents, values, coverage, coveredShares, size } = this;
@@ -107,12 +110,12 @@ export class SegmentScores {
   }
 
   /** Drops the documents whose kind does not pass. `passing` contains 1 at the number of each kind that passes. */
-  filterKinds(kinds: Uint16Array, passing: Uint8Array): void {
+  filterKinds(documentKinds: Uint16Array, passing: Uint8Array): void {
     const { documents, size } = this;
     let remainingSize = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
-      if (passing[kinds[document]!] === 1) documents[remainingSize++] = document;
+      if (passing[documentKinds[document]!] === 1) documents[remainingSize++] = document;
       else this.drop(document);
     }
     this.size = remainingSize;

@@ -1,4 +1,4 @@
-/** English function words. They belong to the phrasing of a query and do not name what is searched. */
+/** English function words. They belong to the phrasing of a query and do not name what is searched for. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about all am an and any are as at be been being but by can could did do does for from had has have how i if in into ' +

@@ -23,7 +23,10 @@ export class TermDictionary {
   private ends = new Uint32Array(32);
   /** Undefined after `seal`, because ids are then equal to ranks. */
   private order: SortedTerms | undefined = new SortedTerms();
-  /** By hash modulo the length: the id of the last term in this slot. A hit makes the search in `order` unnecessary. */
+  /**
+   * The slot of a term is its hash modulo the length of this array. By slot: the id of the term of this slot that was
+   * interned last. A hit makes the search in `order` unnecessary.
+   */
   private cache = new Uint16Array(64);
   /** The bytes of the term that the current call is about. */
   private readonly key = new TermBytes();

@@ -46,7 +46,7 @@ const NO_MATCHES: CountedMatches = {
   variantCount: 0,
 };
 
-/** Whether terms within one edit match when no document has the term itself or a completion. */
+/** Whether terms within one edit match when no document has the term itself, another form or a completion. */
 export type MatchMode = 'fuzzy' | 'no-fuzzy';
 
 /** Scores documents for one term of a query. */
@@ -92,7 +92,7 @@ export class TermScorer<Item> implements TermCoverage {
       ({ wordCount, variantCount } = this.sumCounts(segments));
     }
     this.weight = inverseDocumentFrequency(Math.min(documents, wordCount), documents);
-    // Includes the exact matches. Without them, a variant that is rarer than the term would weigh more than the term.
+    // The frequency of variants includes `wordCount`. Without it, a variant that is rarer than the word would weigh more.
     const variantFrequency = Math.min(documents, wordCount + variantCount);
     const variantWeight = inverseDocumentFrequency(variantFrequency, documents);
     this.variantWeight = variantWeight * VARIANT_SHARE;

@@ -66,7 +66,7 @@ export function termsOf(text: string): string[] {
   return terms;
 }
 
-/** Removes accents, and unifies composed and decomposed characters and their widths. */
+/** Removes accents. Unifies composed with decomposed characters, and full-width with half-width characters. */
 export function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
 }

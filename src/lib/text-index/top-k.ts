@@ -46,7 +46,7 @@ export class TopK<Item> {
     return score === otherScore ? this.compareTied(item, other) > 0 : score < otherScore;
   }
 
-  /** Adds an item below the last place of the heap, and moves it up until the order of the heap is restored. */
+  /** Adds an item at `from`, the first free place of the heap, and moves it up until the order of the heap is restored. */
   private siftUp(from: number, item: Item, score: number): void {
     let at = from;
     while (at > 0) {

@@ -1,4 +1,4 @@
-/** Minimum length of a base form. A shorter one is usually another word, as `us` is for `used`. */
+/** Minimum length of a base form. A shorter one is usually an unrelated word: `used` without `ed` is `us`. */
 const MIN_LENGTH = 3;
 const ENGLISH_WORD = /^[a-z]{3,}$/;
 const VOWEL = /[aeiouy]/;

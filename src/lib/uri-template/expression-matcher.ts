@@ -40,7 +40,7 @@ export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boole
   const limits = variables.map(({ maxLength }) => maxLength);
   /** Matches all values, and the separators between them, as one value. */
   const oneValue = (delimiters: Delimiters): ExpressionMatcher => {
-    // Every operator except `+` is also the first character of the text.
+    // The text that an expression produces begins with its operator, unless that is `+`.
     const prefix = operator === '+' ? '' : operator;
     const minLength = prefix === '' && !mayBeEmpty ? 1 : 0;
     const separatorCount = limits.length - 1;
@@ -167,7 +167,8 @@ class ValueList implements ExpressionMatcher {
       const endAfterAt = nearestEnd;
       if (ends[at] === 1) nearestEnd = at;
       const end = minLength === 0 ? nearestEnd : endAfterAt;
-      // One value suffices if it can end at an end before the delimiter. Otherwise it has to extend to a separator.
+      // One value suffices if `end` is not after the delimiter. Otherwise the value has to extend to the delimiter, which has
+      // to be a separator.
       if (end <= delimiter && fits(counts, at, end, maxLength)) needed = 1;
       else if (neededAfterDelimiter < UNREACHABLE && fits(counts, at, delimiter, maxLength))
         needed = neededAfterDelimiter + 1;

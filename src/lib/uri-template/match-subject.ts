@@ -14,7 +14,8 @@ export interface ExpressionMatcher {
   /** The positions at which a match that ends at one of `ends` can begin. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
   /**
-   * The last of `ends` at which a match that begins at `start` can end. `start` must be one of the positions of `starts`.
+   * The last of `ends` at which a match that begins at `start` can end. `start` must be in the set that `starts` returns for
+   * the same `ends`.
    */
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
@@ -78,18 +79,18 @@ export class MatchSubject {
     return end;
   }
 
-  /** The positions where the literal begins, if it ends at one of `starts`. Takes linear time (Knuth-Morris-Pratt). */
-  positionsBefore(literal: string, starts: Uint8Array): Uint8Array {
-    if (literal === '') return starts;
+  /** The positions at which the literal begins and has its end at one of `ends`. Takes linear time (Knuth-Morris-Pratt). */
+  positionsBefore(literal: string, ends: Uint8Array): Uint8Array {
+    if (literal === '') return ends;
     const { codes } = this;
-    const positions = new Uint8Array(starts.length);
+    const positions = new Uint8Array(ends.length);
     const literalCodes = codesOf(literal);
     const failures = failureTable(literalCodes);
     let matchedLength = 0;
     for (let at = 0; at < codes.length - 1; at++) {
       matchedLength = advance(literalCodes, failures, matchedLength, codes[at]!);
       if (matchedLength < literal.length) continue;
-      positions[at + 1 - matchedLength] = starts[at + 1]!;
+      positions[at + 1 - matchedLength] = ends[at + 1]!;
       matchedLength = failures[matchedLength]!;
     }
     return positions;

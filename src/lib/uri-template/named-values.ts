@@ -53,8 +53,9 @@ export class NamedValues implements ExpressionMatcher {
     const counts = this.isLimited ? subject.counts : undefined;
     const starts = ends.slice();
     const nearest = nearestEnds(ends);
-    /** The nearest delimiter after the current position, and whether a pair that leads to an end begins after it. */
+    /** The nearest delimiter after the current position. The end of the subject counts as a delimiter. */
     let delimiter = ends.length - 1;
+    /** Whether a pair that leads to one of `ends` begins directly after the delimiter. */
     let isFollowedByPair = false;
     /** Whether a pair at this position leads to one of `ends`, alone or with the pairs after it. */
     const isPair = (at: number): boolean =>

@@ -12,7 +12,7 @@ export interface AuditEvent {
   readonly change?: Readonly<Record<string, unknown>>;
 }
 
-/** Number and hash of an entry. Those of the last entry are the end of the chain: the next entry refers to them. */
+/** Number and hash of an entry, as the next entry refers to them. Those of the last entry are the end of the chain. */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
@@ -28,7 +28,7 @@ export interface AuditEntry extends AuditEvent, ChainEnd {
 
 export const EMPTY_CHAIN: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
-/** The last member of a line, with its hash. The hash covers the object without this member. */
+/** The last member of the JSON object in a line: the hash of the object without this member. */
 const HASH_MEMBER = /^,"hash":"([0-9a-f]{64})"\}$/;
 const HASH_MEMBER_LENGTH = ',"hash":""}'.length + 64;
 

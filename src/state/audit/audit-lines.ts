@@ -21,8 +21,8 @@ export async function openIfExists(path: string): Promise<FileHandle | undefined
 }
 
 /**
- * The lines as bytes, without line breaks. Text would hide a change, because different invalid bytes decode to the same
- * text.
+ * The lines as bytes, without line breaks. Decoding the lines to text would hide some changes of the file, because different
+ * invalid bytes decode to the same text.
  */
 export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
   /** The chunks of a line whose end is not read yet. */

@@ -33,8 +33,8 @@ export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
 }
 
 /**
- * The log continues after the last line or after the head, whichever has the higher number. If this is the head, entries
- * after the last line are missing, and their numbers are not used again.
+ * The next entry follows the entry in the last line or the entry that the head names: the one with the higher number. If the
+ * head has the higher number, entries after the last line are missing, and their numbers are not used again.
  */
 function continuation(
   lastEntry: ChainEnd | undefined,

@@ -57,7 +57,7 @@ export const CLIENTS: readonly TuiColumn[] = [
   },
 ];
 
-/** For each list of subscriptions, the function that names their clients. A cache, because it is needed for every row. */
+/** By list of subscriptions: the function that names their clients. Cached, because every row needs the function. */
 const namesByList = new WeakMap<PagedList, ReturnType<typeof clientNames>>();
 
 /** The name of the client that has the subscription. */

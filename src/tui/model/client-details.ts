@@ -10,17 +10,17 @@ export function describeSubscription(
   model: Model,
   page: DetailPage,
 ): void {
-  const { id, client, server, uri, ownUri, since, hasStream } = row.item;
+  const { id, client: sessionId, server, uri, ownUri, since, hasStream } = row.item;
   page.field('URI', uri, 'bold');
   page.field('own URI', ownUri);
   page.field('server', server);
   page.field('since', `${since} (${formatAge(since, model.now)} ago)`);
   page.field('id', id);
   page.heading('Client');
-  page.field('session', client);
+  page.field('session', sessionId);
   page.field('stream', hasStream ? 'open' : 'none: updates wait until the client opens one');
   const { subscriberSession } = model;
-  const session = subscriberSession?.id === client ? subscriberSession.item : undefined;
+  const session = subscriberSession?.id === sessionId ? subscriberSession.item : undefined;
   if (session) describeSession(session, model, page);
   else page.field('program', subscriberName(row, model));
 }

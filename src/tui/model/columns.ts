@@ -58,7 +58,7 @@ export function rowLine(
   });
 }
 
-/** Limits the work for very long texts. More than the width of a screen. */
+/** A longer text is cut before it is formatted, to limit the work. The limit is larger than the width of a screen. */
 const MAX_CELL_LENGTH = 2000;
 
 const padCell = (shown: string, width: number, { align }: TuiColumn): string =>

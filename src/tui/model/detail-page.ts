@@ -4,7 +4,7 @@ import { NO_HIGHLIGHT, type Highlighter } from './highlight.js';
 import { textLine, span, type TextStyle, type TextLine } from './text-line.js';
 
 const LABEL_WIDTH = 12;
-/** Limits the time for wrapping a text, because it is wrapped again for every frame. */
+/** A longer text is cut. Each text is wrapped again for every frame, so a very long one would take too much time. */
 const MAX_TEXT_LENGTH = 20_000;
 
 /** Builds the lines of the details pane. Matches of the search are highlighted everywhere except in labels and headings. */

@@ -21,7 +21,7 @@ import { span, stateStyle, textLine, type TextLine } from './text-line.js';
 /** Maximum number of stderr lines in the pane. `gatehouse servers show` prints all lines that the gateway has. */
 const MAX_STDERR_LINES = 20;
 
-/** Width of the border of the pane, with a space on each side. */
+/** Width of ` │ `, the left border of the pane. The pane has no right border. */
 const BORDER_WIDTH = 3;
 
 const detailWidth = (model: Model): number => computeLayout(model).detailColumns - BORDER_WIDTH;
@@ -95,7 +95,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('protocol', server.protocolVersion);
   if (server.era === '2026') page.field('era', `${server.era} since ${server.eraSince}`);
   const updates = formatUpdates(server);
-  // `formatUpdates` changes the value only if it is a problem. Only a problem is shown.
+  // `formatUpdates` changes only the values `none` and `unsolicited`, which are problems. Only a problem is shown.
   const isProblem = updates !== server.updates;
   if (isProblem) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
@@ -118,7 +118,10 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.json(detail.definition);
 }
 
-/** Shown for a ready server only. While a server is down, `reason` and `stderr` above are those of its last failure. */
+/**
+ * Adds the last failure of a ready server. While a server is down, the pane already shows the reason and the stderr output of
+ * its last failure.
+ */
 function describeFailure(
   { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
   { now }: Model,

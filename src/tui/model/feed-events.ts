@@ -38,8 +38,8 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
 }
 
 /**
- * The lists that an event about a session may have changed. If the row of the session is in memory, `withFeedEvent`
- * replaces it, and no list is loaded again. An event without id says that many sessions have changed.
+ * The lists that have to be loaded again after an event about a session. For an open session whose row is in memory, there
+ * are none, because `withFeedEvent` replaces that row. An event without id says that many sessions have changed.
  */
 function listsWithSession({ id, closed }: Data, { lists }: Model): readonly ListId[] {
   if (closed === true) return ['sessions', 'subscriptions'];
@@ -82,7 +82,7 @@ function withServer(model: Model, data: Data): Model {
   return { ...next, serverDetail: { ...model.serverDetail, version: OUTDATED } };
 }
 
-/** The version of outdated details. No list of servers has it, so that the details are loaded again. */
+/** The version of outdated details. No list of servers has this version, so the details are loaded again. */
 const OUTDATED = -1;
 
 /** Replaces the rows that show a session. The rows of a closed session disappear when the lists are loaded again. */

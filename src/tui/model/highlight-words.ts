@@ -13,8 +13,8 @@ const ASCII = /^\p{ASCII}*$/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * Finds the matches that the resource search of the gateway finds: whole words, of which the last one may be a prefix.
- * Ignores case and accents.
+ * Finds the same matches as the resource search of the gateway: whole words of the text. The last word of the query also
+ * matches the start of a longer word. Ignores case and accents.
  */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { terms } = parseQuery(query);
@@ -27,8 +27,8 @@ export function highlightWords(text: string, query: string): readonly HighlightP
 }
 
 /**
- * A text without accents and in lower case, in which words are found. The arrays have one item for each UTF-16 unit of this
- * text: the class of its character, and the start and the end of its grapheme in the original text.
+ * A text without accents and in lower case, in which words are found. The arrays have one item for each UTF-16 unit of
+ * `lower`: the class of its character, and the start and the end of its grapheme in the original text.
  */
 class FoldedText {
   private readonly lower: string;

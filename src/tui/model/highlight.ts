@@ -36,9 +36,7 @@ export function highlightSubstrings(text: string, query: string): readonly Highl
     .filter((piece) => piece.text !== '');
 }
 
-/**
- * Whether the texts together contain all words of the query. Used for lists that are searched here and not by the gateway.
- */
+/** Whether the texts together contain all words of the query. For lists that the terminal UI searches, not the gateway. */
 export function matchesQuery(texts: readonly string[], query: string): boolean {
   const text = texts.join('\n').toLowerCase();
   return query

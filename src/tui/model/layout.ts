@@ -45,12 +45,12 @@ export function computeLayout(model: Model): Layout {
   };
 }
 
-/** Rows of the second list: as many as it needs, but at most a third of `room`, or half of it if the list has the focus. */
+/** Rows of the second list: as many as it needs, but at most a third of `room`, or half of `room` if it is the current list. */
 function secondListRows(model: Model, room: number): number {
   const { second } = panelDefinition(model.panel);
   const length = second ? knownLength(model.lists[second.list].paged) : 0;
-  const hasFocus = currentPanel(model).section === 'second';
-  const maximum = Math.floor(room / (hasFocus ? 2 : 3));
+  const isCurrent = currentPanel(model).section === 'second';
+  const maximum = Math.floor(room / (isCurrent ? 2 : 3));
   return Math.min(Math.max(1, length), Math.max(MIN_SECOND_ROWS, maximum));
 }
 

@@ -22,7 +22,7 @@ export type ListRow =
   | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem }
   | { readonly kind: 'client'; readonly key: string; readonly item: SessionItem };
 
-/** A disabled tool, which is in no list of the catalog. */
+/** A disabled tool. The catalog of the gateway does not contain it; the admin API lists it with the tools of its server. */
 export interface DisabledTool extends ServerTool {
   readonly server: string;
 }

@@ -18,7 +18,7 @@ export interface ListState {
   readonly generation: number;
   /** Increases when the list changes at the gateway. */
   readonly version: number;
-  /** Why loading has failed. The list is requested again when it changes at the gateway, or search or filter change. */
+  /** Why loading has failed. The list is not requested again until it becomes stale, or until search or filter change. */
   readonly problem: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function withRows(list: ListState, paged: PagedList): ListState {
 export function withSelectionMoved(list: ListState, by: number): ListState {
   const last = Math.max(0, knownLength(list.paged) - 1);
   const selected = Math.min(last, Math.max(0, list.selected + by));
-  // If the page of the row was evicted, only the index of the row is known.
+  // If the page of the row was evicted, the key of the row is not known, only its index.
   return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, isLoadingToEnd: false };
 }
 

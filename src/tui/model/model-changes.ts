@@ -17,10 +17,7 @@ export function withList(model: Model, id: ListId, change: (list: ListState) => 
 export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
   ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
-/**
- * Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if the list has changed since the
- * request.
- */
+/** Replaces all rows of a list that is loaded as a whole. `isFresh` is false if the list has changed since the request. */
 export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);
   const pages = paged.pages.map((page) => ({ ...page, isFresh }));
@@ -45,7 +42,7 @@ export function withServers(model: Model, servers: readonly ServerSummary[], isF
 const disabledToolCounts = (servers: readonly ServerSummary[]): string =>
   servers.map(({ id, counts }) => `${id} ${counts.disabledTools}`).join('\n');
 
-/** Stores the total of a list, and the version of the list to which the total belongs. */
+/** Stores the total of a list, and the version that the list had when the total was requested. */
 export const withTotal = (model: Model, list: ListId, total: number, version: number): Model => ({
   ...model,
   totals: { ...model.totals, [list]: { total, version } },
@@ -63,7 +60,7 @@ export function withSearch(model: Model, search: Partial<Pick<PanelState, 'query
   const after = { ...before, ...search };
   if (after.query === before.query && after.server === before.server) return model;
   const next = { ...model, panels: { ...model.panels, [model.panel]: after } };
-  // All servers are in the model already.
+  // Servers need no request, because the model already contains all of them.
   if (main === 'servers') return withServers(withList(next, 'servers', withListReset), next.servers, true);
   const lists = [main, ...(second ? [second.list] : [])];
   return lists.reduce((changed, id) => withList(changed, id, withListReset), next);

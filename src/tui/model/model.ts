@@ -89,7 +89,7 @@ export type Overlay =
 
 export interface Preview {
   readonly uri: string;
-  /** Undefined while loading. */
+  /** Undefined while the resource is being read, and if reading has failed. */
   readonly lines: readonly string[] | undefined;
   readonly problem: string | undefined;
 }
@@ -121,7 +121,7 @@ export interface Model {
   readonly servers: readonly ServerSummary[];
   /** The server whose details were loaded last. `version` is that of the list of servers at the time of the request. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
-  /** The session of a subscription that was loaded last. `item` is undefined if it could not be loaded. */
+  /** The session that was requested last for the details of a subscription. `item` is undefined if it could not be loaded. */
   readonly subscriberSession: { readonly id: string; readonly item: SessionItem | undefined } | undefined;
   /** For the tabs: totals of the lists without search and filter. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;

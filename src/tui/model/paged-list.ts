@@ -19,7 +19,10 @@ interface Page {
 export interface PagedList {
   /** The pages that were loaded, from the start of the list on. */
   readonly pages: readonly Page[];
-  /** The rest of the list, from the next page on. Undefined when the end was loaded. The first page has no cursor. */
+  /**
+   * The part of the list after `pages`, with the cursor of its first page. Undefined when the end of the list was loaded. The
+   * cursor is undefined while `pages` is empty, because the first page of a list has no cursor.
+   */
   readonly rest: { readonly cursor: string | undefined } | undefined;
   /** Total number of rows, if the gateway sends it. */
   readonly total: number | undefined;
@@ -36,7 +39,7 @@ export interface PagePosition {
   readonly cursor: string | undefined;
 }
 
-/** Limits the memory. Many times the number of rows of a screen. */
+/** Limits the use of memory. The limit is many times the number of rows of a screen. */
 const MAX_ROWS_IN_MEMORY = 10_000;
 
 export const EMPTY_LIST: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
@@ -85,7 +88,8 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
 }
 
 /**
- * Inserts a loaded page. Later pages stay if the page has the same end and length as before, because they still follow it.
+ * Replaces a page by its newly loaded version, or adds a loaded page after the last one. The pages after a replaced page stay
+ * if the new version has the same last row and the same length, because they still follow it.
  */
 export function withPage(
   list: PagedList,

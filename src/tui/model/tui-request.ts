@@ -6,8 +6,8 @@ import { selectedRow, panelDefinition, type TuiAction, type Model } from './mode
 import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
- * A request to the gateway. While a request with the same key is running, no other one is started. The key of a list does
- * not contain its version, so that the request is not aborted when the list changes while it is loading.
+ * A request to the gateway. While a request with the same key is running, no other one is started. The key of a request for a
+ * list does not contain the version of the list, so that a change of the list does not abort the running request.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
@@ -64,6 +64,7 @@ function serversRequest({ lists }: Model): TuiRequest {
   return { kind: 'servers', key: 'servers', version };
 }
 
+/** For a list that is loaded as a whole. Such a list has at most one page. */
 const needsLoading = ({ paged, problem }: ListState): boolean =>
   problem === undefined && nextMissingPage(paged, 0, 0) !== undefined;
 
@@ -87,7 +88,7 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
   return [{ kind: 'page', key, list, position, generation, version, limit, query, server }];
 }
 
-/** The admin API lists disabled tools for one server at a time. Only servers that have disabled tools are requested. */
+/** The admin API lists disabled tools for one server at a time. The request names only servers that have disabled tools. */
 function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] {
   const { generation, version } = lists['disabled-tools'];
   if (!needsLoading(lists['disabled-tools']) || !isLoaded(lists.servers.paged)) return [];

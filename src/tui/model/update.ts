@@ -92,7 +92,7 @@ function withConnectionOpened(model: Model): Model {
 function withLoadedPage(model: Model, { request, page }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
-    // If pages before this one were removed since the request, there would be a gap before it, so it is dropped.
+    // The loaded page is dropped if pages before it were removed since the request: otherwise the list would have a gap.
     if (list.generation !== generation || position.index > list.paged.pages.length) return list;
     return withRows(list, withPage(list.paged, position, page, list.version === version));
   });
@@ -137,10 +137,10 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         request.version,
       );
     case 'session':
-      // The session may be closed. Without an item, it is not requested again while its subscription is selected.
+      // The session may be closed. Its id is stored, so that no second request is sent while its subscription is selected.
       return { ...model, subscriberSession: { id: request.id, item: undefined } };
     default:
-      // The details could not be loaded, perhaps because the server was removed.
+      // The details of a server could not be loaded, perhaps because the server was removed.
       return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');
   }
 }

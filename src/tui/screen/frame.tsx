@@ -130,7 +130,7 @@ function describeAction(action: TuiAction): string {
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
-/** The keys that work now. Without room for all of them, the last ones before help and quit are left out. */
+/** The keys that work now. If there is no room for all of them, the last ones are left out, but never help and quit. */
 export function KeyLine({ model, width }: Props) {
   const keys = keysFor(model);
   const helpAndQuit = model.overlay ? [] : HELP_AND_QUIT;
@@ -152,7 +152,7 @@ type KeyLabel = readonly [key: string, label: string];
 
 const labelWidth = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
 
-/** Not shown for an overlay, in which these keys do something else or nothing. */
+/** These keys are not shown while an overlay is open, because the overlay uses them for something else or ignores them. */
 const HELP_AND_QUIT: readonly KeyLabel[] = [
   ['?', 'help'],
   ['q', 'quit'],

@@ -84,7 +84,7 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
 
 const RULE = '─';
 
-/** For example `3 of 107`; the progress while the list is being loaded to its end. */
+/** The position of the selected row, for example `3 of 107`. While the list is loaded to its end, the progress of loading. */
 function positionText(model: Model, list: ListId): string {
   const { paged, selected, isLoadingToEnd } = model.lists[list];
   const { rows, isLowerBound } = totalLength(paged);

@@ -13,7 +13,7 @@ const NAMES = [
   ['return', 'enter'],
   ['escape', 'escape'],
   ['backspace', 'backspace'],
-  // Most terminals send this for the backspace key.
+  // Most terminals send 0x7f for the backspace key. Ink reports it as `delete`.
   ['delete', 'backspace'],
 ] as const;
 
@@ -27,15 +27,16 @@ export function parseKeys(input: string, key: Key): readonly string[] {
   if (key.ctrl) return [`ctrl-${input}`];
   // No command uses a combination with Alt.
   if (key.meta) return [];
-  return Array.from(input, (letter) => CONTROLS[letter] ?? keyOfCharacter(letter));
+  return Array.from(input, (character) => CONTROLS[character] ?? keyOfCharacter(character));
 }
 
 /**
- * The name of the key for one character of a chunk. Ink names the key of a control character only if it is the whole chunk.
+ * The name of the key for one character of a chunk. Ink recognizes a control character only in a chunk without other
+ * characters.
  */
-function keyOfCharacter(letter: string): string {
-  const code = letter.codePointAt(0)!;
-  return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;
+function keyOfCharacter(character: string): string {
+  const code = character.codePointAt(0)!;
+  return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : character;
 }
 
 const CONTROLS: Readonly<Record<string, string>> = {

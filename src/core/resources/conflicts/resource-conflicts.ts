@@ -13,7 +13,7 @@ export interface ResourceOffer {
   readonly rank: number;
   readonly resources: ResourceList;
   readonly templates: readonly ResourceTemplate[];
-  /** Called when a text was not matched with all templates, because that would take too long. */
+  /** Called when a URI or identifier was not matched with all templates, because that would take too long. */
   readonly onMatchLimit?: (() => void) | undefined;
 }
 
@@ -27,7 +27,8 @@ export interface PossibleConflicts {
   /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
   readonly formLikeUris: ReadonlySet<string>;
   /**
-   * The server ids in `formLikeUris`. If a server with such an id is configured, the URI belongs to it (`uriOwners`).
+   * The server ids that the URIs in `formLikeUris` contain. If a server with such an id is configured, the URI with the id
+   * belongs to that server (`uriOwners`).
    */
   readonly possibleOwners: ReadonlySet<string>;
   /** By id of another server: the identifiers that both servers have. */
@@ -59,7 +60,7 @@ export class ResourceConflicts {
     return fork;
   }
 
-  /** Only for servers that were `put`. */
+  /** Returns the possible conflicts of a server. `put` must have run for this server. */
   of(server: string): PossibleConflicts {
     return this.conflicts.get(server)!;
   }

@@ -52,7 +52,7 @@ export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
 
 interface ResourcesInScope {
   readonly parts: readonly ServerResources[];
-  /** Finds the servers of shared URIs in steps. Run this before many URIs are checked: it makes each check cheaper. */
+  /** A job that collects the servers of each shared URI. Run it before many URIs are checked: it makes each check cheaper. */
   readonly findServers: () => Steps;
 }
 

@@ -2,7 +2,7 @@ import type { Steps } from '../../../lib/slices/run-sliced.js';
 
 const SHARD_COUNT = 256;
 
-/** The only server, or several servers. Most URIs have one, for which an array would take more memory. */
+/** The only server, or an array of several servers. Most URIs have one server, and an array for it would take more memory. */
 type Servers = string | readonly string[];
 
 /**
