@@ -22,7 +22,7 @@ import { FilePolicy } from './file-policy.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
 import { EventsController } from './events.controller.js';
-import { GatewayFeed, ServerFeed, SubscriptionFeed } from './feed-publishers.js';
+import { GatewayFeedPublisher, ServerFeedPublisher, SubscriptionFeedPublisher } from './feed-publishers.js';
 import { SecretRedactor } from './secret-redactor.js';
 import { OperatorModule } from './operator.module.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -74,19 +74,19 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     EntityTags,
     DefinitionPolicy,
     FilePolicy,
-    GatewayFeed,
+    GatewayFeedPublisher,
     SecretRedactor,
     ProjectAdmin,
     ResourceLists,
     ServerAdmin,
-    ServerFeed,
+    ServerFeedPublisher,
     ServerViews,
     ConnectedClients,
     SessionAdmin,
     SessionFeed,
     SessionViews,
     SubscriptionAdmin,
-    SubscriptionFeed,
+    SubscriptionFeedPublisher,
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],
   exports: [SecretRedactor],

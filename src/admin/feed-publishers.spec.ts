@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { ChangeFeed } from './change-feed.js';
-import { ServerFeed } from './feed-publishers.js';
+import { ServerFeedPublisher } from './feed-publishers.js';
 
 const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[], reason: '' };
 
-describe('ServerFeed', () => {
+describe('ServerFeedPublisher', () => {
   const published: string[] = [];
   const running = new Map<string, typeof IDLE>();
-  let feed: ServerFeed;
+  let feed: ServerFeedPublisher;
   let hasReaders: boolean;
 
   beforeEach(() => {
@@ -29,7 +29,7 @@ describe('ServerFeed', () => {
       },
       publish: (_kind: string, { id }: { id: string }) => published.push(id),
     } as unknown as ChangeFeed;
-    feed = new ServerFeed(harness.desired, backends, harness.registry, harness.views, changes);
+    feed = new ServerFeedPublisher(harness.desired, backends, harness.registry, harness.views, changes);
     feed.onModuleInit();
     jest.advanceTimersByTime(1000);
     published.splice(0);

@@ -26,7 +26,7 @@ type Polled = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr' | 
 
 /** Publishes changes of servers and of the catalog. */
 @Injectable()
-export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
+export class ServerFeedPublisher implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   /** Each server at the last poll. */
   private polled: ReadonlyMap<string, Polled> = new Map();
@@ -84,7 +84,7 @@ const isSame = (status: Polled, before: Polled | undefined): boolean =>
 
 /** Publishes changes of decisions, projects and the configuration. */
 @Injectable()
-export class GatewayFeed implements OnModuleInit {
+export class GatewayFeedPublisher implements OnModuleInit {
   constructor(
     private readonly decisions: DecisionStore,
     private readonly projects: Projects,
@@ -116,7 +116,7 @@ export class GatewayFeed implements OnModuleInit {
 
 /** Publishes changes of subscriptions. */
 @Injectable()
-export class SubscriptionFeed implements OnModuleInit {
+export class SubscriptionFeedPublisher implements OnModuleInit {
   constructor(
     private readonly subscribers: Subscribers,
     private readonly admin: SubscriptionAdmin,

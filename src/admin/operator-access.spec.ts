@@ -7,7 +7,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
 import { AdminTokens } from './admin-tokens.js';
 import { FailedTokens } from './failed-tokens.js';
-import { OperatorAccess, type AccessDecision } from './operator-access.js';
+import { OperatorAccess, type AccessCheckResult } from './operator-access.js';
 
 const tokens = new AdminTokens('a-token-of-the-admin', 'a-token-of-the-viewer');
 const access = (isPublic = false): OperatorAccess =>
@@ -23,7 +23,7 @@ const request = (remoteAddress: string | undefined, headers: IncomingHttpHeaders
 });
 
 describe('OperatorAccess', () => {
-  it.each<[string | undefined, IncomingHttpHeaders, AccessDecision]>([
+  it.each<[string | undefined, IncomingHttpHeaders, AccessCheckResult]>([
     ['127.0.0.1', {}, 'allowed'],
     ['127.8.8.8', {}, 'allowed'],
     ['::1', {}, 'allowed'],

@@ -6,7 +6,7 @@ import type { PeerRequest } from '../edge/client-addresses.js';
 import { FailedTokens } from './failed-tokens.js';
 import { AdminTokens } from './admin-tokens.js';
 
-export type AccessDecision = 'allowed' | 'no-token' | 'invalid-token' | 'too-many-attempts';
+export type AccessCheckResult = 'allowed' | 'no-token' | 'invalid-token' | 'too-many-attempts';
 
 /** Decides which requests may read `/metrics` and the details of `/health`. */
 @Injectable()
@@ -17,7 +17,7 @@ export class OperatorAccess {
     private readonly failedTokens: FailedTokens,
   ) {}
 
-  async check(request: PeerRequest): Promise<AccessDecision> {
+  async check(request: PeerRequest): Promise<AccessCheckResult> {
     const { headers, socket } = request;
     if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return 'allowed';
     const { authorization } = headers;

@@ -10,7 +10,7 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 import { AdminProblem } from './admin-problem.js';
 import { ListRequests } from './list-requests.js';
 import type { ChangeFeed } from './change-feed.js';
-import { SubscriptionFeed } from './feed-publishers.js';
+import { SubscriptionFeedPublisher } from './feed-publishers.js';
 import { publicSessionId } from '../edge/session.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
@@ -189,7 +189,7 @@ describe('SubscriptionAdmin', () => {
       },
       publish: (kind: string, data: object) => published.push([kind, data]),
     } as unknown as ChangeFeed;
-    new SubscriptionFeed(harness.subscribers, admin, feed).onModuleInit();
+    new SubscriptionFeedPublisher(harness.subscribers, admin, feed).onModuleInit();
     harness.unsubscribe(ann, 'resource://git/x://1');
     expect(published).toEqual([]);
     hasReaders = true;

@@ -16,5 +16,5 @@ export interface BackendEvents {
   /** A list was fetched over the link of one owner. Resolves when the owner's catalog has it. */
   sessionListed(owner: LinkOwner, listing: Listing): Promise<void>;
   /** A list of one owner was not used, because it is over a limit. */
-  sessionListTruncated(): void;
+  sessionListOverLimit(): void;
 }

@@ -1,5 +1,5 @@
 import type { Limits } from '../config/limits.js';
-import type { RefusedLimit } from '../metrics/metric-labels.js';
+import type { RefusingLimit } from '../metrics/metric-labels.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { PrincipalQuota } from '../state/principal-quota.js';
 import type { Quotas } from '../state/quotas.js';
@@ -15,13 +15,13 @@ export interface BackendQuotas {
   /** Whether some slots of each server stay free for principals that hold no slot. True only if clients authenticate. */
   readonly keepsNewcomerReserve: () => boolean;
   /** To be called when a limit has refused a call. */
-  refused(limit: RefusedLimit): void;
+  refused(limit: RefusingLimit): void;
 }
 
 export function backendQuotas(
   quotas: Quotas,
   limits: Pick<Limits, 'callsPerPrincipal' | 'processesPerPrincipal' | 'queuedPerPrincipal'>,
-  refused: (limit: RefusedLimit) => void,
+  refused: (limit: RefusingLimit) => void,
   keepsNewcomerReserve: () => boolean,
 ): BackendQuotas {
   const { callsPerPrincipal, processesPerPrincipal, queuedPerPrincipal } = limits;

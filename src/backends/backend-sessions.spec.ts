@@ -40,7 +40,7 @@ class Harness {
         sessionLinkOpened: (link, owner) => this.sessionLinks.push([owner.id, link]),
         stateChanged: () => {},
         sessionListed: async () => {},
-        sessionListTruncated: () => {},
+        sessionListOverLimit: () => {},
       },
     );
   }

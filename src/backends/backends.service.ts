@@ -177,7 +177,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       },
       stateChanged: () => this.stateListeners.emit(backend),
       sessionListed: (owner, listing) => this.sessionListings.listed(backend, owner, listing),
-      sessionListTruncated: () => this.metrics.countMemoryLimit('session-listings'),
+      sessionListOverLimit: () => this.metrics.countMemoryLimit('session-listings'),
     };
     const connect = this.linkFactories.create(id, config, () => backend.config.concurrency);
     const backend: Backend = new Backend(id, config, connect, events, this.environment);

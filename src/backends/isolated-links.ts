@@ -50,7 +50,7 @@ export class IsolatedLinks {
       id,
       {
         listed: (owner, listing) => events.sessionListed(owner, listing),
-        truncated: () => events.sessionListTruncated(),
+        truncated: () => events.sessionListOverLimit(),
         refreshMs: () => backend.refreshMs(),
       },
       (link, request) => backend.send(link, request),

@@ -2,7 +2,7 @@ import { request, type Dispatcher } from 'undici';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
-import { isRefusedConnection, unreachable } from './gateway-problem.js';
+import { isConnectFailure, unreachable } from './gateway-problem.js';
 
 /** The limits of a bridge. Tests set lower ones than BRIDGE_LIMITS. */
 export interface BridgeLimits {
@@ -84,8 +84,7 @@ export class BridgeConnection {
         return await this.send(method, options);
       } catch (error) {
         const problem = unreachable(this.endpoint, error);
-        const mayRepeat =
-          isRefusedConnection(error) || (options.isRepeatable === true && !this.signal.aborted);
+        const mayRepeat = isConnectFailure(error) || (options.isRepeatable === true && !this.signal.aborted);
         if (!mayRepeat || performance.now() > deadline) throw problem;
         if (attempt === 0) this.note(`${problem.message}; trying again for ${reconnectMs / 1000} s`);
         await pause(RETRY_MS, undefined, { signal: this.signal });

@@ -39,11 +39,11 @@ export function unreachable(url: string, error: unknown): GatewayProblem {
 }
 
 /** Whether the connection was refused or was not opened in time. The gateway then cannot have received the request. */
-export function isRefusedConnection(error: unknown): boolean {
+export function isConnectFailure(error: unknown): boolean {
   const { code, cause, errors } = (error ?? {}) as Failure;
   if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
   const wrapped = Array.isArray(errors) ? (errors[0] as unknown) : cause;
-  return wrapped !== undefined && isRefusedConnection(wrapped);
+  return wrapped !== undefined && isConnectFailure(wrapped);
 }
 
 interface Failure {

@@ -3,14 +3,14 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
 import { postMessage, RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
-import { LONG_PARAMS, MemoryClaims, REQUEST_BODIES } from './memory-claims.js';
+import { LONG_PARAMS_LIMITS, MemoryClaims, REQUEST_BODY_LIMITS } from './memory-claims.js';
 
-const { perPrincipal } = LONG_PARAMS;
+const { perPrincipal } = LONG_PARAMS_LIMITS;
 const QUARTER = perPrincipal / 4;
 
 describe('MemoryClaims', () => {
   it('refuses params beyond the limit of a principal until a request of it is answered', () => {
-    const params = new MemoryClaims(LONG_PARAMS);
+    const params = new MemoryClaims(LONG_PARAMS_LIMITS);
     const releases = Array.from({ length: 4 }, () => params.claim('a', QUARTER));
     expect(() => params.claim('a', 1)).toThrow('LimitExceeded: this principal may have at most');
     params.claim('b', QUARTER);
@@ -19,13 +19,13 @@ describe('MemoryClaims', () => {
   });
 
   it('accepts one request of any length', () => {
-    const params = new MemoryClaims(LONG_PARAMS);
+    const params = new MemoryClaims(LONG_PARAMS_LIMITS);
     params.claim('a', 2 * perPrincipal);
     expect(() => params.claim('a', 1)).toThrow('LimitExceeded');
   });
 
   it('refuses further params of a principal beyond the limit of all, and the first of none', () => {
-    const params = new MemoryClaims(LONG_PARAMS);
+    const params = new MemoryClaims(LONG_PARAMS_LIMITS);
     for (let n = 0; n < 5; n++) params.claim(`a${n}`, perPrincipal - 1);
     expect(() => params.claim('a0', 1)).toThrow('LimitExceeded: all clients may have at most');
     params.claim('b', 1);
@@ -43,17 +43,17 @@ describe('requests with long bodies', () => {
     const [{ quotaKey } = { quotaKey: '' }] = edge.sessions.all();
     // In place of many connections.
     const { claims } = edge.bodies as unknown as { claims: MemoryClaims };
-    const release = claims.claim(quotaKey, REQUEST_BODIES.perPrincipal - 100_000);
+    const release = claims.claim(quotaKey, REQUEST_BODY_LIMITS.perPrincipal - 100_000);
     const refused = await session.post(longCall);
     expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
       200,
-      { error: { code: -31029, data: { code: 'LimitExceeded', limit: REQUEST_BODIES.perPrincipal } } },
+      { error: { code: -31029, data: { code: 'LimitExceeded', limit: REQUEST_BODY_LIMITS.perPrincipal } } },
     ]);
     expect(await edge.metrics.text()).toContain('gatehouse_memory_limits_total{limit="request-bodies"} 1\n');
     expect((await session.request('ping', { text: 'short' })).result).toEqual({});
     release();
     for (let n = 0; n < 2; n++) expect((await session.request('ping', longCall.params)).result).toEqual({});
-    expect(claims.claim(quotaKey, 2 * REQUEST_BODIES.perPrincipal)).toBeDefined();
+    expect(claims.claim(quotaKey, 2 * REQUEST_BODY_LIMITS.perPrincipal)).toBeDefined();
   });
 
   it('are refused before they are decoded if they initialize a session', async () => {

@@ -12,7 +12,7 @@ interface ClaimLimits {
 const MB = 1024 * 1024;
 
 /** For the bodies of requests that are being received. `receiveBody` claims no memory for a body that arrives in one piece. */
-export const REQUEST_BODIES: ClaimLimits = {
+export const REQUEST_BODY_LIMITS: ClaimLimits = {
   limit: 'request-bodies',
   perPrincipal: 64 * MB,
   total: 256 * MB,
@@ -23,7 +23,7 @@ export const REQUEST_BODIES: ClaimLimits = {
  * For the params of requests that are not answered yet. Only long params are claimed. The memory of short params is
  * limited by the maximum number of requests.
  */
-export const LONG_PARAMS: ClaimLimits = {
+export const LONG_PARAMS_LIMITS: ClaimLimits = {
   limit: 'long-params',
   perPrincipal: 64 * MB,
   total: 256 * MB,

@@ -3,12 +3,12 @@ import { Limits } from '../config/limits.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 import { receiveBody, type BodyReceiver } from './http-request-body.js';
-import { MemoryClaims, REQUEST_BODIES } from './memory-claims.js';
+import { MemoryClaims, REQUEST_BODY_LIMITS } from './memory-claims.js';
 
 /** Reads the bodies of MCP requests, and limits the memory of bodies that are being received. */
 @Injectable()
 export class RequestBodies {
-  private readonly claims = new MemoryClaims(REQUEST_BODIES);
+  private readonly claims = new MemoryClaims(REQUEST_BODY_LIMITS);
 
   constructor(
     private readonly limits: Limits,
@@ -25,7 +25,7 @@ export class RequestBodies {
     try {
       return this.claims.claim(quotaKey, bytes);
     } catch (error) {
-      this.metrics.countMemoryLimit(REQUEST_BODIES.limit);
+      this.metrics.countMemoryLimit(REQUEST_BODY_LIMITS.limit);
       throw error;
     }
   }

@@ -21,7 +21,7 @@ interface ReceivingSession {
  * Sends the client a request that a server made outside of any call. Uses the standalone stream, or the response stream of
  * a running request if the standalone stream is not connected. If there is neither, waits for the standalone stream.
  */
-export async function requestOutsideCalls(
+export async function sendRequestOutsideCalls(
   session: ReceivingSession,
   method: string,
   params: JsonText | undefined,

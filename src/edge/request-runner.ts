@@ -11,7 +11,7 @@ import { endSpan, Tracing, type TracedMethod } from '../mcp/tracing.js';
 import type { RequestOutcome } from '../metrics/metric-labels.js';
 import { Metrics } from '../metrics/metrics.js';
 import { InFlightRequests } from './in-flight-requests.js';
-import { LONG_PARAMS, MemoryClaims } from './memory-claims.js';
+import { LONG_PARAMS_LIMITS, MemoryClaims } from './memory-claims.js';
 import { RequestLog, type LoggedRequest } from './request-log.js';
 
 export type RequestMessage = Extract<Inbound, { kind: 'request' }>;
@@ -35,7 +35,7 @@ export interface AnswerableRequest extends McpContext, LoggedRequest {
 @Injectable()
 export class RequestRunner {
   readonly inFlight = new InFlightRequests();
-  private readonly longParams = new MemoryClaims(LONG_PARAMS);
+  private readonly longParams = new MemoryClaims(LONG_PARAMS_LIMITS);
 
   constructor(
     private readonly dispatcher: McpDispatcher,

@@ -8,7 +8,7 @@ import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST_REVISION, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
-import { requestOutsideCalls } from './request-outside-calls.js';
+import { sendRequestOutsideCalls } from './request-outside-calls.js';
 import { RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
@@ -177,7 +177,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
-    return requestOutsideCalls(this, method, params, options);
+    return sendRequestOutsideCalls(this, method, params, options);
   }
 
   /**

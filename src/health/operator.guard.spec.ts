@@ -1,10 +1,10 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import type { AccessDecision, OperatorAccess } from '../admin/operator-access.js';
+import type { AccessCheckResult, OperatorAccess } from '../admin/operator-access.js';
 import { OperatorGuard } from './operator.guard.js';
 
 /** A request on which the access check decides as given. */
-function requestWith(decision: AccessDecision) {
+function requestWith(decision: AccessCheckResult) {
   const sent: Record<string, string> = {};
   const http = {
     getRequest: () => ({ headers: {}, socket: {} }),
@@ -20,7 +20,7 @@ describe('OperatorGuard', () => {
     expect(await requestWith('allowed').activate()).toBe(true);
   });
 
-  it.each<[AccessDecision, number, Record<string, string>]>([
+  it.each<[AccessCheckResult, number, Record<string, string>]>([
     ['no-token', 401, { 'www-authenticate': 'Bearer realm="gatehouse-admin"' }],
     ['invalid-token', 403, {}],
     ['too-many-attempts', 429, { 'retry-after': '5' }],

@@ -6,7 +6,7 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { RETRY_AFTER_SECONDS } from '../admin/failed-tokens.js';
-import { OperatorAccess, type AccessDecision } from '../admin/operator-access.js';
+import { OperatorAccess, type AccessCheckResult } from '../admin/operator-access.js';
 import type { PeerRequest } from '../edge/client-addresses.js';
 
 interface Reply {
@@ -19,7 +19,7 @@ interface Refusal {
   readonly header?: readonly [name: string, value: string];
 }
 
-const REFUSALS: Readonly<Record<Exclude<AccessDecision, 'allowed'>, Refusal>> = {
+const REFUSALS: Readonly<Record<Exclude<AccessCheckResult, 'allowed'>, Refusal>> = {
   'no-token': {
     status: HttpStatus.UNAUTHORIZED,
     message: 'An admin or viewer token is required',

@@ -11,7 +11,7 @@ import {
   LIST_METHODS,
   NOTIFICATION_OUTCOMES,
   ORIGIN_REFUSALS,
-  REFUSED_LIMITS,
+  REFUSING_LIMITS,
   STREAM_ENDS,
   SUBSCRIPTION_REJECTIONS,
   UPDATE_OUTCOMES,
@@ -94,7 +94,7 @@ export const createCounters = () => ({
     'gatehouse_limit_refusals_total',
     'Requests, sessions, streams, connections and processes that a limit refused.',
     ['limit'],
-    seriesOf(REFUSED_LIMITS),
+    seriesOf(REFUSING_LIMITS),
   ),
   memoryLimits: new LabelledCounter(
     'gatehouse_memory_limits_total',

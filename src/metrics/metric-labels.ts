@@ -81,7 +81,7 @@ export type JsonRefusal = (typeof JSON_REFUSALS)[number];
  * `parkedPerServer`, the maximum number of parked calls at one server, and `pipelined` and `pipelinedPerConnection`, the
  * maximum numbers of pipelined requests.
  */
-export const REFUSED_LIMITS = [
+export const REFUSING_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',
   'listens',
@@ -98,7 +98,7 @@ export const REFUSED_LIMITS = [
   'parkedPerServer',
   'queue',
 ] as const;
-export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
+export type RefusingLimit = (typeof REFUSING_LIMITS)[number];
 
 /**
  * Outcome of a request whose server required input of the client.

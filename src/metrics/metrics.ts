@@ -17,7 +17,7 @@ import type {
   NotificationOutcome,
   OriginRefusal,
   QuestionOutcome,
-  RefusedLimit,
+  RefusingLimit,
   RequestOutcome,
   StreamEnd,
   SubscriptionRejection,
@@ -172,7 +172,7 @@ export class Metrics {
   }
 
   /** Counts a session, stream, connection, request, call or process that a limit has refused. */
-  countRefusal(limit: RefusedLimit): void {
+  countRefusal(limit: RefusingLimit): void {
     this.counters.limitRefusals.increment([limit]);
   }
 

@@ -6,7 +6,7 @@ import { DecisionStore, type DecisionListener, type Decisions } from './decision
 import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { StateFile } from './state-file.js';
-import { isStorageFailure, storageFailure, storageUnavailable } from './storage-failure.js';
+import { isStorageError, storageFailure, storageUnavailable } from './storage-failure.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Log = Pick<LoggerService, 'warn' | 'error'>;
@@ -65,7 +65,7 @@ export class FileDecisionStore extends DecisionStore {
       this.lockTerm = await this.lock.acquire();
       await this.file.removeTemporary();
     } catch (error) {
-      if (!isStorageFailure(error)) throw error;
+      if (!isStorageError(error)) throw error;
       this.log.warn({
         message: 'admin changes are refused until stateDir can be written',
         cause: (error as Error).message,

@@ -38,5 +38,5 @@ export const storageUnavailable = (why: string, options?: ErrorOptions): Gateway
  * Whether the error is such a GatewayError. False for a StateError (unusable content, or a lock of another gateway) that
  * `storageFailure` has not converted.
  */
-export const isStorageFailure = (error: unknown): boolean =>
+export const isStorageError = (error: unknown): boolean =>
   error instanceof GatewayError && (error.kind === 'storage-full' || error.kind === 'storage-unavailable');

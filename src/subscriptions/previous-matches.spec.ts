@@ -6,7 +6,7 @@ import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
-import { OwnedSubscriptions } from './owned-subscriptions.js';
+import { SubscriptionsByLinkOwner } from './subscriptions-by-link-owner.js';
 import { PreviousMatches } from './previous-matches.js';
 import type { UpstreamLink } from './upstream-link.js';
 
@@ -59,14 +59,14 @@ describe('a pattern with more than 1000 matches', () => {
 describe('PreviousMatches', () => {
   let table: SubscriptionTable;
   let previous: PreviousMatches;
-  let owned: OwnedSubscriptions;
+  let owned: SubscriptionsByLinkOwner;
   const add = (subscriber: string, uri: string) =>
     table.add({ subscriber, principal: undefined, server: 's', uri }, 1).subscription;
 
   beforeEach(() => {
     let last = 0;
     table = new SubscriptionTable(() => `${++last}`);
-    owned = new OwnedSubscriptions(table);
+    owned = new SubscriptionsByLinkOwner(table);
     previous = new PreviousMatches({ table, owned });
   });
 

@@ -21,7 +21,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
-import { OwnedSubscriptions } from './owned-subscriptions.js';
+import { SubscriptionsByLinkOwner } from './subscriptions-by-link-owner.js';
 
 /** `isAdded` is false if the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
@@ -67,7 +67,7 @@ const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => 
 export class Subscribers {
   // An id that starts with a dash would be read as an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
-  readonly owned = new OwnedSubscriptions(this.table);
+  readonly owned = new SubscriptionsByLinkOwner(this.table);
   /** By id: the subscribers that have subscriptions. */
   private readonly observed = new Map<string, ObservedSubscriber>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();

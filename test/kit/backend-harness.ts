@@ -27,7 +27,7 @@ export class BackendHarness {
       sessionLinkOpened: () => {},
       stateChanged: () => {},
       sessionListed: async () => {},
-      sessionListTruncated: () => {},
+      sessionListOverLimit: () => {},
     };
     this.backend = new Backend('db', settings, (_signal, owner) => this.open(owner), events);
   }

@@ -46,7 +46,7 @@ function startBackend(marker: string): Backend {
     sessionLinkOpened: () => {},
     stateChanged: () => {},
     sessionListed: async () => {},
-    sessionListTruncated: () => {},
+    sessionListOverLimit: () => {},
   };
   const backend = new Backend('cycles', config, createLinkFactory('cycles', config, limits), ignoreEvents);
   onCleanup(() => backend.stop());

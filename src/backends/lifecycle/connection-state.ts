@@ -31,7 +31,7 @@ export interface ConnectionStatus {
   /** When the next attempt begins; equal to `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
   /** When the next attempt begins if a call arrives. Defined together with `nextAttemptAt`. */
-  readonly calledAttemptAt: number | undefined;
+  readonly attemptAtIfCalled: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
   /** Requests over the current link that timed out while no message of the server arrived. */
@@ -110,7 +110,7 @@ export const initialStatus = (now: number, kind: ServerKind): ConnectionStatus =
   attempts: 0,
   retries: 0,
   nextAttemptAt: undefined,
-  calledAttemptAt: undefined,
+  attemptAtIfCalled: undefined,
   openedAt: undefined,
   timeouts: 0,
   unansweredProbes: 0,
@@ -124,7 +124,7 @@ const connect: Transition = (status, { now }) => ({
   since: now,
   attempts: status.attempts + 1,
   nextAttemptAt: undefined,
-  calledAttemptAt: undefined,
+  attemptAtIfCalled: undefined,
 });
 
 const open: Transition = (status, { now }) => ({
@@ -159,7 +159,7 @@ const retry: Transition = (status, { now, random }, error) => {
     attempts: status.attempts,
     retries: isImmediate ? retries : retries + 1,
     nextAttemptAt: now + idleMs,
-    calledAttemptAt: now + calledMs,
+    attemptAtIfCalled: now + calledMs,
     failures: latestFailures,
     isFailingOften,
   };
@@ -167,11 +167,11 @@ const retry: Transition = (status, { now, random }, error) => {
 
 /**
  * Makes the next attempt begin earlier, because a call has arrived. Has an effect only for an HTTP server: for a process,
- * `calledAttemptAt` and `nextAttemptAt` are equal.
+ * `attemptAtIfCalled` and `nextAttemptAt` are equal.
  */
 const attemptEarlier: Transition = (status, { now }) => {
-  const { nextAttemptAt = now, calledAttemptAt = now } = status;
-  const earlierAttemptAt = Math.max(now, calledAttemptAt);
+  const { nextAttemptAt = now, attemptAtIfCalled = now } = status;
+  const earlierAttemptAt = Math.max(now, attemptAtIfCalled);
   return earlierAttemptAt >= nextAttemptAt ? status : { ...status, nextAttemptAt: earlierAttemptAt };
 };
 

@@ -16,7 +16,7 @@ export const METHODS: Readonly<Record<Kind, ListMethod>> = {
 export const KINDS = Object.keys(METHODS) as readonly Kind[];
 
 /** By method of a list change: the lists that may have changed. */
-export const CHANGED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
+export const KINDS_BY_LIST_CHANGE: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['notifications/tools/list_changed', ['tools']],
   ['notifications/prompts/list_changed', ['prompts']],
   // MCP has no list change for templates alone.
@@ -24,7 +24,7 @@ export const CHANGED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
 ]);
 
 /** By method of a request: the lists that may contain the tool, prompt or resource that the request names. */
-export const NAMED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
+export const KINDS_BY_REQUEST_METHOD: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['tools/call', ['tools']],
   ['prompts/get', ['prompts']],
   ['resources/read', ['resources', 'templates']],

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, LinkRequest } from '../link/link.js';
-import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
+import { capabilityOf, KINDS, KINDS_BY_REQUEST_METHOD, type Kind } from './list-kinds.js';
 
 /**
  * Minimum time between two fetches because of errors of the server. Most such errors are about wrong arguments, and the lists
@@ -50,7 +50,7 @@ export class ListRefresh {
    * the error may mean that the server no longer has it, and the server does not announce changes of that list.
    */
   handleErrorAnswer({ method, params }: LinkRequest, { code }: RemoteError): void {
-    const kinds = UNKNOWN_NAME_CODES.has(code) ? NAMED_KINDS.get(method) : undefined;
+    const kinds = UNKNOWN_NAME_CODES.has(code) ? KINDS_BY_REQUEST_METHOD.get(method) : undefined;
     if (!kinds) return;
     const now = performance.now();
     if (now - this.lastErrorFetchAt < MIN_ERROR_FETCH_INTERVAL_MS) return;

@@ -5,7 +5,7 @@ import type { Link, LinkRequest } from '../link/link.js';
 import { FirstSync } from './first-sync.js';
 import { ListFailures } from './list-failures.js';
 import { ListFetcher, type ListFetcherOptions } from './list-fetcher.js';
-import { CHANGED_KINDS, KINDS, type Kind, type Lists } from './list-kinds.js';
+import { KINDS_BY_LIST_CHANGE, KINDS, type Kind, type Lists } from './list-kinds.js';
 import { ListRefresh } from './list-refresh.js';
 
 interface ListingSyncOptions extends ListFetcherOptions {
@@ -102,7 +102,7 @@ export class ListingSync {
 
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
   handleListChange(method: string): boolean {
-    const kinds = CHANGED_KINDS.get(method);
+    const kinds = KINDS_BY_LIST_CHANGE.get(method);
     this.fetch(kinds ?? []);
     return kinds !== undefined;
   }

@@ -11,7 +11,7 @@ const EDITOR_REFERENCE = /^(env|input|config|command):|^\/$/;
 export const isEditorVariable = (name: string): boolean => EDITOR_VARIABLE.test(name);
 
 /** A hint for a problem message if editors have a variable `${inside}`; otherwise empty. */
-export const hintFor = (inside: string): string =>
+export const editorVariableHint = (inside: string): string =>
   EDITOR_REFERENCE.test(inside) || isEditorVariable(inside)
     ? '; variables of editors are converted by `gatehouse config import`'
     : '';

@@ -1,4 +1,4 @@
-import { hintFor } from './client-variables.js';
+import { editorVariableHint } from './client-variables.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +27,7 @@ export function interpolate(text: string, env: Environment): Interpolated {
     const isNested = fallback?.includes('${') === true;
     if (name === '' || isNested) {
       problems.push(
-        `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${${hintFor(inside ?? '')}`,
+        `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${${editorVariableHint(inside ?? '')}`,
       );
       return reference;
     }
@@ -36,7 +36,8 @@ export function interpolate(text: string, env: Environment): Interpolated {
       usedVariables.push(name);
       return value;
     }
-    if (fallback === undefined) problems.push(`the environment variable ${name} is not set${hintFor(name)}`);
+    if (fallback === undefined)
+      problems.push(`the environment variable ${name} is not set${editorVariableHint(name)}`);
     return fallback ?? reference;
   };
   return { text: text.replace(REFERENCE, replacementOf), usedVariables, problems };

@@ -20,7 +20,7 @@ import { runSteps } from '../../../test/kit/run-steps.js';
 import { META_TOOL_SERVER, type CatalogEntry } from './catalog-entry.js';
 import { newConflicts } from './name-conflicts.js';
 import { NameTable } from './name-table.js';
-import { prefixedName, validName } from './naming.js';
+import { prefixedName, validOrDigestName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
 const mark = '"io.gatehouse/server":"fs","io.gatehouse/name":"read"';
@@ -279,7 +279,7 @@ describe('a meta tool', () => {
         expect([...view.after('')].map(({ publicName }) => publicName)).toEqual(
           style === 'never'
             ? ['search', 'x']
-            : ['search', 'x', validName(`${server}__search`, server, 'search')],
+            : ['search', 'x', validOrDigestName(`${server}__search`, server, 'search')],
         );
       }),
     );

@@ -7,7 +7,7 @@ import {
   nameWithDigest,
   prefixedName,
   splitPrefixedName,
-  validName,
+  validOrDigestName,
   type NamingStyle,
 } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
@@ -40,7 +40,7 @@ export function* bareNamesOf(
     ownName.startsWith(prefix) && ownNames.has(ownName.slice(prefix.length));
   for (const { name: ownName } of definitions) {
     if ((names.size + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
-    if (style === 'never') names.add(validName(ownName, server, ownName));
+    if (style === 'never') names.add(validOrDigestName(ownName, server, ownName));
     else if (isValidPublicName(ownName) && !isPrefixedName(ownName)) names.add(ownName);
   }
   return names;
@@ -58,7 +58,7 @@ export function* defaultNames(
     if ((names.size + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
     const isBare = style === 'never' || bareNames.has(ownName);
     const plainName = isBare ? ownName : prefixedName(server, separator, ownName);
-    const name = validName(plainName, server, ownName);
+    const name = validOrDigestName(plainName, server, ownName);
     names.set(ownName, name);
     if (name !== plainName) digestNames.add(name);
   }

@@ -59,5 +59,5 @@ export function nameWithDigest(name: string, server: string, ownName: string): s
 }
 
 /** Returns `name` if it is valid, otherwise the digest name. */
-export const validName = (name: string, server: string, ownName: string): string =>
+export const validOrDigestName = (name: string, server: string, ownName: string): string =>
   isValidPublicName(name) ? name : nameWithDigest(name, server, ownName);

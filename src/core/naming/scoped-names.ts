@@ -1,7 +1,13 @@
 import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
-import { endsWithDigest, nameWithDigest, prefixedName, validName, nameWithoutDigest } from './naming.js';
+import {
+  endsWithDigest,
+  nameWithDigest,
+  prefixedName,
+  validOrDigestName,
+  nameWithoutDigest,
+} from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 import type { ServerIds } from './server-ids.js';
 
@@ -170,7 +176,7 @@ export class ScopedNames {
     if (isBare && !this.isTaken(part, entry, claimsOf)) return entry.publicName;
     if (style === 'never') return undefined;
     const prefixed = prefixedName(server, this.contents.separator, entry.ownName);
-    const name = isBare ? validName(prefixed, server, entry.ownName) : entry.publicName;
+    const name = isBare ? validOrDigestName(prefixed, server, entry.ownName) : entry.publicName;
     return name === prefixed && this.ambiguityOf(server, prefixed) === 'ambiguous'
       ? nameWithDigest(prefixed, server, entry.ownName)
       : name;

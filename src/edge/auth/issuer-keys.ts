@@ -8,7 +8,7 @@ import { TokenError } from './auth-errors.js';
 /**
  * Older keys are fetched again before they are used, so that keys that the issuer has removed are no longer trusted.
  */
-export const MAX_KEY_AGE_MS = 600_000;
+export const KEY_REFRESH_AGE_MS = 600_000;
 /** While the issuer is unreachable, the cached keys are used until they have this age. */
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
@@ -58,7 +58,7 @@ export class IssuerKeys {
 
   /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
-    if (this.now() - this.fetchedAt < MAX_KEY_AGE_MS) return;
+    if (this.now() - this.fetchedAt < KEY_REFRESH_AGE_MS) return;
     const minIntervalMs = this.keys ? MIN_FETCH_INTERVAL_MS : MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS;
     if (this.fetching || this.now() - this.failedAt >= minIntervalMs) await this.fetch();
   }

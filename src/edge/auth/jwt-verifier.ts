@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import type { Principal } from '../../mcp/principal.js';
-import { MAX_KEY_AGE_MS, IssuerKeys } from './issuer-keys.js';
+import { KEY_REFRESH_AGE_MS, IssuerKeys } from './issuer-keys.js';
 import { TokenError } from './auth-errors.js';
 import { grantsIn, hasScopes } from './token-claims.js';
 import { VerifiedTokens } from './verified-tokens.js';
@@ -43,11 +43,11 @@ export class JwtVerifier {
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
     const expiresAt = (exp! + CLOCK_TOLERANCE_S) * 1000;
     this.expiries.set(principal, expiresAt);
-    // The token is verified again after at most MAX_KEY_AGE_MS, so that the token is refused if the issuer has removed
+    // The token is verified again after at most KEY_REFRESH_AGE_MS, so that the token is refused if the issuer has removed
     // the key that signed it.
     this.verifiedTokens.add(digest, {
       principal,
-      validUntil: Math.min(expiresAt, this.now() + MAX_KEY_AGE_MS),
+      validUntil: Math.min(expiresAt, this.now() + KEY_REFRESH_AGE_MS),
     });
     return principal;
   }

@@ -9,7 +9,7 @@ export interface ProtectedResource {
   readonly scopes_supported?: readonly string[];
 }
 
-export const METADATA_PATH = '/.well-known/oauth-protected-resource';
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
   resource: resourceOf(jwt),
@@ -22,7 +22,7 @@ export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
 /** The URL of the metadata. The well-known part is between host and path of the resource (RFC 9728, 3.1). */
 export function metadataUrl(jwt: JwtSettings): string {
   const { origin, pathname, search } = new URL(resourceOf(jwt));
-  return `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;
+  return `${origin}${RESOURCE_METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;
 }
 
 const resourceOf = ({ resource, audience }: JwtSettings): string => resource ?? audience;

@@ -13,12 +13,12 @@ export interface AuditEvent {
 }
 
 /** Number and hash of an entry, as the next entry refers to them. Those of the last entry are the end of the chain. */
-export interface ChainEnd {
+export interface EntryReference {
   readonly seq: number;
   readonly hash: string;
 }
 
-export interface AuditEntry extends AuditEvent, ChainEnd {
+export interface AuditEntry extends AuditEvent, EntryReference {
   readonly time: string;
   /** Damage that was found in the log before this entry. */
   readonly notes?: readonly string[];
@@ -26,7 +26,7 @@ export interface AuditEntry extends AuditEvent, ChainEnd {
   readonly prev: string;
 }
 
-export const EMPTY_CHAIN: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
+export const EMPTY_CHAIN: EntryReference = { seq: 0, hash: '0'.repeat(64) };
 
 /** The last member of the JSON object in a line: the hash of the object without this member. */
 const HASH_MEMBER = /^,"hash":"([0-9a-f]{64})"\}$/;
@@ -35,7 +35,7 @@ const HASH_MEMBER_LENGTH = ',"hash":""}'.length + 64;
 /** The line of the entry that follows `previous`, without the line break. */
 export function serializeEntry(
   event: AuditEvent,
-  previous: ChainEnd,
+  previous: EntryReference,
   time: Date,
   notes: readonly string[],
 ): string {

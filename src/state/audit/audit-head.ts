@@ -3,13 +3,13 @@ import { open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../durable-write.js';
 import { errnoOf } from '../storage-failure.js';
-import type { ChainEnd } from './audit-entry.js';
+import type { EntryReference } from './audit-entry.js';
 
 /** Less than a disk sector. A sector is written completely or not at all, and so is a record. */
 const RECORD_BYTES = 128;
 const RECORD = /^\{"seq":(\d+),"hash":"([0-9a-f]{64})"\} *\n$/;
 
-export type AuditHead = ChainEnd | 'missing' | 'damaged';
+export type AuditHead = EntryReference | 'missing' | 'damaged';
 
 /** Reads the head, which names the last written entry. With it, missing entries at the end of the log are detected. */
 export async function readHead(path: string): Promise<AuditHead> {
@@ -26,7 +26,7 @@ export async function readHead(path: string): Promise<AuditHead> {
  * Writes the head. Only the first write is synced to disk, so that the file exists with its full length. Later writes
  * overwrite it in place without a sync: a power failure may leave an older head, which is valid too.
  */
-export async function writeHead(path: string, { seq, hash }: ChainEnd): Promise<void> {
+export async function writeHead(path: string, { seq, hash }: EntryReference): Promise<void> {
   const record = `${`{"seq":${seq},"hash":"${hash}"}`.padEnd(RECORD_BYTES - 1)}\n`;
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
   try {

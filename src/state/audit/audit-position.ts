@@ -1,12 +1,12 @@
 import { StateError } from '../state-error.js';
-import { EMPTY_CHAIN, parseEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, type EntryReference } from './audit-entry.js';
 import type { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { openIfExists, tailOf, type AuditTail } from './audit-lines.js';
 
 /** The end of a log, where the next entry is written. */
 export interface AuditPosition {
-  readonly end: ChainEnd;
+  readonly end: EntryReference;
   /** Size of the complete entries in the current file, in bytes. */
   readonly size: number;
   /** The incomplete line that a crash left after these entries; empty if there is none. */
@@ -37,7 +37,7 @@ export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
  * head has the higher number, entries after the last line are missing, and their numbers are not used again.
  */
 function continuation(
-  lastEntry: ChainEnd | undefined,
+  lastEntry: EntryReference | undefined,
   head: AuditHead,
 ): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {

@@ -1,5 +1,5 @@
 import { access, type FileHandle } from 'node:fs/promises';
-import { EMPTY_CHAIN, parseEntry, type ChainEnd } from './audit-entry.js';
+import { EMPTY_CHAIN, parseEntry, type EntryReference } from './audit-entry.js';
 import { AuditFiles } from './audit-files.js';
 import { readHead, type AuditHead } from './audit-head.js';
 import { linesOf, openIfExists, type AuditLine } from './audit-lines.js';
@@ -44,8 +44,8 @@ export async function verifyAudit(path: string): Promise<AuditVerdict> {
 }
 
 function chainProblem(
-  entry: ChainEnd & { prev: string },
-  end: ChainEnd,
+  entry: EntryReference & { prev: string },
+  end: EntryReference,
   head: AuditHead,
 ): string | undefined {
   if (entry.seq !== end.seq + 1) return `entry ${entry.seq} is in the place of entry ${end.seq + 1}`;
@@ -54,7 +54,7 @@ function chainProblem(
   return wasReplaced ? `entry ${entry.seq} was replaced` : undefined;
 }
 
-function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
+function truncationProblem(end: EntryReference, head: AuditHead): string | undefined {
   if (head === 'missing' && end.seq === 0) return undefined;
   if (typeof head === 'string') return `audit.head is ${head}, so entries may be missing at the end`;
   return head.seq > end.seq ? `the entries from ${end.seq + 1} to ${head.seq} are missing` : undefined;

@@ -7,7 +7,7 @@ import type { Subscriber } from '../mcp/mcp-context.js';
  * of a session's links is the session itself. The listen streams of one principal, or of one session handle, have one link
  * owner in common.
  */
-export class OwnedSubscriptions {
+export class SubscriptionsByLinkOwner {
   /** By id of each subscriber that is not its own link owner: the id of its link owner. */
   private readonly owners = new Map<string, string>();
   /** By id of each link owner in `owners`: the ids of its subscribers. */
