@@ -43,6 +43,8 @@ const fakeLinkFactories = (servers: Readonly<Record<string, FakeServer>>): LinkF
   return { create } as Pick<LinkFactories, 'create'> as LinkFactories;
 };
 
+/** Iterations of the event loop in which sliced jobs and promise callbacks end. A slice runs in every fourth iteration. */
+const ITERATIONS = 24;
 /** Delay between the end of the last subscription and the upstream unsubscribe. */
 export const LINGER_MS = 500;
 
@@ -150,9 +152,9 @@ export class SubscriptionHarness {
 
   /** Advances the clock, and runs due timers and promise callbacks. */
   async pass(ms: number): Promise<void> {
-    for (let round = 0; round < 6; round++) await flushPromises();
+    for (let iteration = 0; iteration < ITERATIONS; iteration++) await flushPromises();
     jest.advanceTimersByTime(ms);
-    for (let round = 0; round < 6; round++) await flushPromises();
+    for (let iteration = 0; iteration < ITERATIONS; iteration++) await flushPromises();
   }
 
   /** Subscribes, and waits until updates held for the acknowledgement are delivered. */

@@ -1,7 +1,11 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { IterationBudget } from './iteration-budget.js';
 import { PacedInput } from './paced-input.js';
+
+// Work takes no time, so that a busy machine does not use up the budget.
+beforeEach(() => void jest.spyOn(performance, 'now').mockReturnValue(0));
+afterEach(() => void jest.restoreAllMocks());
 
 function pacedInput() {
   const budget = new IterationBudget();
