@@ -9,7 +9,10 @@ import type { Inbound, Params } from './json-rpc.js';
 /** Maximum size of `capabilities` and `clientInfo` together. They stay in memory until the session or the request ends. */
 export const MAX_PROFILE_BYTES = 16_384;
 
-/** Longer params of `initialize` are refused unread: their profile must be too large, because the other params are short. */
+/**
+ * Longer params of `initialize` are refused without being read. Their other members are short, so only `capabilities` and
+ * `clientInfo` that are too large can make the params so long.
+ */
 const MAX_INITIALIZE_PARAMS_LENGTH = 8 * MAX_PROFILE_BYTES;
 
 const PROFILE_KEYS = ['capabilities', 'clientInfo'];

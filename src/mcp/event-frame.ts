@@ -4,9 +4,9 @@ import { aroundSubscriptionId } from './envelope.js';
 import { notificationHead, notificationMessage } from './json-rpc.js';
 
 /**
- * The sequence of the latest event of this process. A client may reconnect with an event id of the previous process, which
- * must be lower than all ids of this process. The first sequence is therefore a hundred times the start time in milliseconds.
- * This suffices as long as a process has at most a hundred events per millisecond on average.
+ * The sequence number of the latest event of this process. A client may reconnect with an event id of the previous process,
+ * which must be lower than all ids of this process. The sequence numbers therefore begin after a hundred times the start time
+ * in milliseconds. This suffices as long as a process has at most a hundred events per millisecond on average.
  */
 let lastSequence = Date.now() * 100;
 
@@ -17,8 +17,9 @@ export type OutgoingMessage = string | readonly Buffer[];
 
 /** One server-sent event, which is encoded once and written to any number of streams. */
 export interface EventFrame {
+  /** The sequence number of the event. */
   readonly sequence: number;
-  /** The name of the response stream that the event belongs to; empty for standalone streams. */
+  /** The name of the response stream that the event belongs to; empty for standalone streams, and for events without an id. */
   readonly stream: string;
   /** Approximate number of bytes; 0 for a primer (`primingFrame`). */
   readonly size: number;
@@ -38,31 +39,31 @@ const MAX_COPIED_BYTES = 16_384;
 export interface NotificationFrame extends EventFrame {
   readonly kind: NotificationKind;
   /**
-   * The event for one listen stream, in parts: without an event id, and with the id of the stream's request in `_meta`.
-   * Everything else is encoded once for all streams.
+   * The event for one listen stream, in parts. It has no event id. Its `_meta` has the subscription id: the id of the request
+   * that opened the stream. Everything else is encoded once for all streams.
    */
   partsFor(subscriptionId: Buffer): EventParts;
 }
 
 /** The bytes of the frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
 let lastEncoded = { sequence: 0, bytes: Buffer.alloc(0) };
-/** The parts of the frame that was encoded last for a listen stream. */
+/** The frame that was encoded last for a listen stream. */
 let lastSplit: SplitEvent & Pick<EventFrame, 'sequence'> = {
   sequence: 0,
   before: Buffer.alloc(0),
   after: Buffer.alloc(0),
 };
 
-/** An event for listen streams: the bytes before and after the id of the stream. */
+/** An event for listen streams: the bytes before and after the subscription id. */
 interface SplitEvent {
   readonly before: Buffer;
   readonly after: Buffer;
 }
 
 /**
- * An event with an id. The text is composed when the first stream writes the event: while a client reads nothing, most events are
- * replaced before they are written. The frame stores text and no Buffer, because replay buffers hold many frames. A Buffer
- * takes twice the memory, and keeps the memory pool from which it was allocated.
+ * An event with an id. The text is composed when the first stream writes the event, not before: while a client reads nothing,
+ * its events are queued, and later events replace most of them. The frame stores text and no Buffer, because replay buffers
+ * hold many frames. A Buffer takes twice the memory, and the whole pool from which it was allocated stays in memory with it.
  */
 class LazyFrame implements EventFrame {
   readonly sequence = ++lastSequence;
@@ -208,7 +209,7 @@ export const longPlainFrame = (message: readonly Buffer[]): EventFrame =>
 
 /**
  * A notification for standalone streams and listen streams. `params` is called when the first stream writes the event.
- * `paramsSize` is the approximate size of its result.
+ * `paramsSize` is the approximate size of the text that `params` returns.
  */
 export const notificationFrame = (
   method: string,
@@ -228,7 +229,7 @@ export const isPrimer = ({ size }: EventFrame): boolean => size === 0;
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;
 
-/** The parts of an event id; undefined when no gateway issues such an id. */
+/** The parts of an event id; undefined if the text does not have the form of the event ids that `eventId` returns. */
 export function parseEventId(id: string): { sequence: number; stream: string } | undefined {
   const match = /^(\d{1,15})(?:\.([a-z0-9]{1,16}(?:-[A-Za-z0-9_-]{1,96})?))?$/.exec(id);
   return match ? { sequence: Number(match[1]), stream: match[2] ?? '' } : undefined;

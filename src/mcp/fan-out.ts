@@ -5,8 +5,9 @@ import type { DeliverOptions, Subscriber } from './mcp-context.js';
 const SLICE_MS = 8;
 /** Maximum number of deliveries in a slice. Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
-/** The same for the bytes of these writes: of each event, the socket gets at most `MAX_FIRST_BYTES` at once. */
+/** Maximum number of bytes of these writes. Of a long event, only the first chunk counts, because the rest is written later. */
 const MAX_SLICE_BYTES = 2_097_152;
+/** Maximum size of the first chunk of an event. */
 const MAX_FIRST_BYTES = 65_536;
 /** Reading the clock after each delivery would be too expensive. */
 const DELIVERIES_PER_CLOCK_READING = 32;
@@ -25,8 +26,8 @@ export interface OutgoingNotification {
   /** While this notification waits, a later one with the same key replaces it. Without a key, it is never replaced. */
   readonly key?: string;
   /**
-   * Called when the delivery starts. Each recipient is read just before its delivery, so that closed recipients can be
-   * skipped.
+   * Called when the delivery starts. Each recipient is taken from the iterator just before the event is delivered to it, so
+   * that the iterator can skip recipients that were closed in the meantime.
    */
   recipients(): Iterator<Recipient>;
   /**
@@ -38,7 +39,7 @@ export interface OutgoingNotification {
 
 interface Delivery {
   readonly notification: OutgoingNotification;
-  /** Undefined until the first recipient is read. */
+  /** Undefined until the first recipient is taken. */
   recipients: Iterator<Recipient> | undefined;
 }
 

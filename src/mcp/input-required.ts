@@ -13,7 +13,10 @@ import {
  * which has questions and a `requestState`. The client repeats its request with the answers and this state.
  */
 
-/** The error code of a server of 2025 for a request before which the user has to open URLs. The 2026 era does not have it. */
+/**
+ * A server of 2025 responds with this error code if the user has to open URLs and the client then has to repeat the request.
+ * The 2026 era does not have this code.
+ */
 const URL_ELICITATION_REQUIRED = -32042;
 
 /** The requests that a server may answer with questions. */
@@ -81,7 +84,10 @@ export const invalidState = (why: string): GatewayError =>
     `Invalid requestState: ${why}. Repeat the request without requestState and inputResponses`,
   );
 
-/** The error for a `requestState` that this process did not issue, in a request to a server that issues none. */
+/**
+ * The error for a `requestState` in a request to a server of 2025, which issues no such states. This process did not issue
+ * the state either.
+ */
 export const unknownState = (state: unknown): GatewayError =>
   invalidState(
     typeof state === 'string' && state.startsWith(STATE_PREFIX)
@@ -100,7 +106,7 @@ const PROGRESS_TOKEN: ReadonlySet<string> = new Set(['progressToken']);
 
 /**
  * The params of a question without the members that revision 2026-07-28 does not have: the id of a URL elicitation, and the
- * progress token, because its clients report no progress to servers.
+ * progress token, because clients of this revision report no progress to servers.
  */
 function modernParams(params: string): string {
   const hasElicitationId = params.includes('"elicitationId"') && isByUrl(params);

@@ -38,8 +38,8 @@ export class JsonRpcError extends Error {
   }
 
   /**
-   * Forwards an error of a server unchanged, with two exceptions: revision 2026-07-28 forbids -32002, and requires HTTP 400 for
-   * a missing capability of the client.
+   * The text and code of a server's error are forwarded unchanged, and the HTTP status is 200. Revision 2026-07-28 differs in
+   * two cases: it forbids the code -32002, and it requires HTTP 400 for a missing capability of the client.
    */
   private static ofRemote(error: RemoteError, era: Era): JsonRpcError {
     const { code, text } = error;

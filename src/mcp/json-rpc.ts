@@ -11,7 +11,10 @@ export type Params = Readonly<Record<string, unknown>>;
 interface InboundParams {
   readonly params: Params | undefined;
   readonly paramsText: string | undefined;
-  /** The positions of the members in `paramsText`, so that they need not be found again. Absent if there are many. */
+  /**
+   * The positions of the members in `paramsText`, so that they need not be found again. Short params have none if they are
+   * those of a notification, or have more than `MAX_KEPT_MEMBERS` members.
+   */
   readonly paramsMembers?: readonly Member[] | undefined;
   /** Present for long params only: their bytes, which the first access to `paramsText` or `paramsMembers` decodes. */
   readonly paramsJson?: JsonText;
@@ -47,7 +50,7 @@ export function isRequestId(value: unknown): value is RequestId {
 export const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 
-/** Whether the message is the response to this request. False without a request. */
+/** Whether the message is the response to this request. False if `requestId` is undefined. */
 export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | undefined): boolean =>
   requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
 
@@ -71,7 +74,10 @@ export function readMessage(document: JsonDocument): Inbound {
   return { kind: 'request', id: validId, method, params, paramsText, paramsMembers };
 }
 
-/** The members of short params. They stay in memory with the request, and many of them would take more than the text. */
+/**
+ * The members of short params; undefined if there are more than `MAX_KEPT_MEMBERS`. They stay in memory with the request, and
+ * many of them would take more memory than the text of the params.
+ */
 function keptMembersOf(params: JsonText | undefined): readonly Member[] | undefined {
   const members = params?.members;
   return members && members.length <= MAX_KEPT_MEMBERS ? members : undefined;

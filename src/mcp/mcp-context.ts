@@ -45,7 +45,7 @@ export interface DeliverOptions {
 
 /**
  * The owner of links that are not shared (`isolation: session`): a session or, for clients without sessions, a principal or a
- * handle. The id is internal: no client or server gets it.
+ * handle (`sessionHandle` of `ModernContext`). The id is internal: no client or server gets it.
  */
 export interface LinkOwner extends Channel {
   readonly id: string;
@@ -93,7 +93,7 @@ export interface Subscriber {
 
 /** The sender of one request, for which the gateway makes calls to servers. */
 export interface Caller extends Channel {
-  /** Callers of one principal with the same key take turns as one client in the fair queue of a server. */
+  /** The fair queue of a server takes the calls with the same `quotaKey` in turn from each value of `key`. */
   readonly key: string;
   /**
    * The key under which limits per principal count: the id of the principal, or the remote address of an anonymous caller.
@@ -133,7 +133,10 @@ export interface McpContext extends Caller {
   readonly method: string;
   /** Absent for a notification. */
   readonly requestId: RequestId | undefined;
-  /** The projects that path, headers and session name. The project guard requires that they agree. */
+  /**
+   * The projects that are named in the path and the headers of the request, and the project of its session. The project guard
+   * requires that all of them are the same project.
+   */
   readonly namedProjects: readonly string[];
   /** Set by the project guard. */
   project: string | undefined;
@@ -169,8 +172,8 @@ export interface ModernContext extends McpContext {
   readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**
-   * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:
-   * the result of its handler is not written, and `signal` is not aborted when the client closes the stream.
+   * Opens the response as an event stream and returns it. From then on, the handler writes the events. The request counts as
+   * answered: the result of its handler is not written, and `signal` is not aborted when the client closes the stream.
    */
   takeStream(): ServerResponse;
 }

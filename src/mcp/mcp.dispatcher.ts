@@ -50,6 +50,9 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   }
 }
 
-/** The value of what a handler of Nest resolves with: its result or, for an error of a filter, an Observable. */
+/**
+ * The result of a Nest handler. If the handler or a guard has thrown, Nest resolves with the Observable of the filter instead.
+ * The promise that is returned then rejects with the error of the Observable.
+ */
 const valueOf = (result: unknown): unknown =>
   isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;

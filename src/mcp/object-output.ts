@@ -2,9 +2,10 @@ import { memberText, withMember, type JsonText } from '../lib/json-text/json-tex
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /*
- * Up to revision 2025-11-25, `outputSchema` and `structuredContent` of a tool are objects. SDK clients refuse a whole list or
- * result with any other value. A schema of another type is therefore wrapped: it becomes the schema of the property `result`
- * in the schema of an object. The structured content becomes the value of `result` in an object.
+ * Up to revision 2025-11-25, the `outputSchema` of a tool describes an object, and the `structuredContent` of a result is an
+ * object. If one schema in a list of tools describes another type, an SDK client refuses the whole list; if the structured
+ * content has another type, it refuses the whole result. A schema of another type is therefore wrapped: it becomes the schema
+ * of the property `result` in the schema of an object. The structured content becomes the value of `result` in an object.
  */
 
 /** Keywords whose values are data and contain no schemas. */
@@ -42,8 +43,8 @@ export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonTe
 }
 
 /**
- * Rewrites references to the root of the schema, which moves to `#/properties/result`. In a subschema with `$id`, references
- * have another root and stay as they are.
+ * Rewrites references that begin at the root of the schema, because the root moves to `#/properties/result`. In a subschema
+ * with `$id`, references have another root and stay as they are.
  */
 function moveReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moveReferences);

@@ -4,8 +4,8 @@ import type { HttpHeaders } from './standard-headers.js';
 import { headerMismatch, headerValue, textOfHeader } from './standard-headers.js';
 
 /**
- * One argument of a tool that requests repeat in an HTTP header (revision 2026-07-28). A property of the input schema declares it
- * with the keyword `x-mcp-header`.
+ * The HTTP header in which each call of a tool repeats one of its arguments (revision 2026-07-28). The property of the argument
+ * in the input schema declares the header with the keyword `x-mcp-header`.
  */
 export interface ParamHeader {
   /** The header is `Mcp-Param-` and this name. */
@@ -89,7 +89,7 @@ export function requireParamHeaders(
 const isNumber = (text: string | undefined): boolean =>
   text !== undefined && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
 
-/** Adds the headers that the schema declares to `headers`. Returns false at the first forbidden declaration. */
+/** Adds to `headers` the headers that the schema declares. Returns false at the first forbidden declaration. */
 function collectHeaders(schema: unknown, path: readonly string[], headers: ParamHeader[]): boolean {
   if (!isJsonObject(schema)) return true;
   if (KEYWORD in schema) {

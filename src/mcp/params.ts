@@ -119,8 +119,8 @@ function foldKey(key: string): string {
 const TASK: ReadonlySet<string> = new Set(['task']);
 
 /**
- * The text of the params without `task`, the member of a client that wants the call to run as a task. The gateway offers no
- * tasks. The specification requires that a receiver without tasks processes the request normally.
+ * The text of the params without the member `task`, with which a client asks that the call runs as a task. The gateway offers
+ * no tasks. The specification requires that a receiver without tasks processes the request normally.
  */
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;

@@ -43,7 +43,10 @@ export function requireMethodHeader(method: string, { 'mcp-method': header }: Ht
   if (header !== method) throw headerMismatch('Mcp-Method must be the method of the body');
 }
 
-/** Throws unless the header Mcp-Name is the name or URI in the params. The handler refuses params without a name or URI. */
+/**
+ * Throws unless the header Mcp-Name is the name or URI in the params. Checks nothing if the params have no name or URI: if the
+ * method requires one, its handler refuses the params.
+ */
 export function requireNameHeader(
   method: string,
   params: Params | undefined,

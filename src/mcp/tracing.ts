@@ -21,7 +21,10 @@ type Carrier = Record<string, string>;
 /** One MCP request, from a client to the gateway or from the gateway to a server. */
 export interface TracedMethod {
   readonly method: string;
-  /** The tool, prompt or resource, by its name on this hop. */
+  /**
+   * The name of the tool or prompt, or the URI of the resource: the public one in a request of a client, the server's own one
+   * in a request to a server.
+   */
   readonly name?: string | undefined;
   readonly attributes?: Attributes;
 }

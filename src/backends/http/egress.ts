@@ -32,8 +32,9 @@ interface EgressOptions {
 
 /**
  * Decides how connections to a server are opened: directly or through a proxy. With a proxy, https uses a tunnel, and http sends
- * requests with the whole URL as their target. With a policy, http uses a tunnel too: the gateway must connect to the address
- * that it has checked. If that address were the target of a request, the proxy would also put it into the Host header.
+ * requests with the whole URL as their target. With a policy, http uses a tunnel too: the CONNECT request then names the address
+ * that the gateway has checked. Without a tunnel, the URL in the request would have to contain that address instead of the host
+ * name, and the proxy would put the address into the Host header.
  */
 export function egressOf(
   config: { readonly url: string; readonly proxy?: string | undefined },
@@ -115,8 +116,8 @@ const tunnelConnector =
     const fail = (error: Error): void => callback(error, null);
     const open = (host: string): void => {
       const tunnel = new Tunnel();
-      const plainReads = onread && !isTls ? tunnel.wrap(onread) : undefined;
-      toProxy({ timeout, ...(plainReads && { onread: plainReads }) })(addressOf(proxy), (error, socket) => {
+      const wrapped = onread && !isTls ? tunnel.wrap(onread) : undefined;
+      toProxy({ timeout, ...(wrapped && { onread: wrapped }) })(addressOf(proxy), (error, socket) => {
         if (!socket) return fail(error);
         tunnel.open(
           socket,
@@ -154,10 +155,10 @@ function startTls(
 
 /** Copies the chunk into the buffer of `onread`, piece by piece, and calls the callback for each piece. */
 function callOnRead(chunk: Buffer, onread: OnReadOpts): void {
-  const target = onread.buffer as Uint8Array;
-  for (let start = 0; start < chunk.length; start += target.length) {
-    const count = chunk.copy(target, 0, start, start + target.length);
-    onread.callback(count, target);
+  const buffer = onread.buffer as Uint8Array;
+  for (let start = 0; start < chunk.length; start += buffer.length) {
+    const count = chunk.copy(buffer, 0, start, start + buffer.length);
+    onread.callback(count, buffer);
   }
 }
 

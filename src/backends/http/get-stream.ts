@@ -54,7 +54,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // After an exception, undici keeps the new connection in the pool. After `controller.abort`, it would not.
+    // If this method throws, undici keeps the new connection in the pool. If it called `controller.abort`, undici would not.
     if (this.isOver) throw brokenError('the stream was stopped');
     this.controller = controller;
   }

@@ -141,7 +141,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     onFailure: (error: Error) => void,
   ): void {
     this.startPost(text, requestId, headers, (error) => {
-      // Deferred, because the caller may be in the middle of another change: a failure may end the link.
+      // Deferred, because `onFailure` may end the link. The code that reports the failure must complete its own changes first.
       if (error) queueMicrotask(() => onFailure(error));
     });
   }
@@ -154,7 +154,10 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return (this.closing ??= this.shutDown());
   }
 
-  /** Posts a message; `requestId` is its id if it is a request. Settles as the `PendingPost` of the message does. */
+  /**
+   * Posts a message; `requestId` is its id if it is a request. The promise is settled when the `PendingPost` of the message
+   * calls its `onSettled`.
+   */
   protected post(text: string, requestId: RequestId | undefined, headers?: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.startPost(text, requestId, headers, (error) => {

@@ -49,7 +49,7 @@ export class NotificationStreamReader {
   private lastEventId = '';
   /** When the current stream was opened; infinite until then. */
   private openedAt = Infinity;
-  /** When a stream was last opened or read. Messages that the server sends after that time may come on the next stream. */
+  /** When a stream was last opened or read. The server may have sent the messages of the next stream at any time since then. */
   private readAt = performance.now();
   private wasOpen = false;
   /** Whether the server has sent `retry`. */
@@ -156,18 +156,21 @@ export class NotificationStreamReader {
   private reconnect(parser: StreamPosition, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
-    // A resumed stream would repeat the event that was too large. An event id that the server refused stays invalid.
+    // A resumed stream would repeat the event that was too large. After HTTP 400, the server would refuse the event id again.
     const isResumable = this.supportsResumption && why.fault !== 'too-large' && !isBadRequest(why);
     this.lastEventId = isResumable ? parser.lastEventId : '';
     // With `retry`, a server may announce that it will end the stream and replay later events on the next one.
     const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
     if (!isPlannedEnd) this.reportLoss(why);
-    // The listeners of the state may have closed the stream.
+    // A listener of the state may have closed this reader.
     if (this.isClosed) return;
     this.reconnectTimer = setTimeout(() => this.connect(), this.reconnectDelay(parser, why)).unref();
   }
 
-  /** An attempt that gets no response is reported again, so that the link checks again whether the server can be reached. */
+  /**
+   * Reports that the stream is lost: once, and again for each new GET that gets no HTTP response. At each report, the link
+   * checks whether the server can be reached.
+   */
   private reportLoss(why: TransportError): void {
     if (this.setState('lost')) this.owner.report(why);
     else if (why.details.httpStatus === undefined) this.owner.streamChanged('lost');

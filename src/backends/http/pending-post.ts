@@ -56,7 +56,7 @@ type BodyKind = 'json' | 'events' | 'error' | 'discard';
 export class PendingPost implements PostRequest {
   readonly head: string;
   connection: HttpConnection | undefined;
-  /** A time of `performance.now()`. Infinite while a request waits for its response, because the link watches that timeout. */
+  /** A time of `performance.now()`. Infinite while a request waits for its response: the link has a timeout for that. */
   deadline = Infinity;
   private isSettled = false;
   private isOver = false;
@@ -66,10 +66,10 @@ export class PendingPost implements PostRequest {
   private document: ReadJson | undefined;
   /** Collects any other JSON body. */
   private reader: JsonReader | undefined;
-  /** Reads the collected body within the budget of the event loop. */
+  /** Passes the pieces of that body to `reader`, within the budget of the event loop. */
   private input: PacedInput | undefined;
   private discardedBytes = 0;
-  /** Whether the response takes part in `largeResponses`. */
+  /** Whether `largeResponses` counts this response, as being read or as waiting. */
   private isLarge = false;
   /** Whether the connection is paused because too many large responses are being read. */
   private isWaiting = false;
@@ -173,7 +173,7 @@ export class PendingPost implements PostRequest {
     }
   }
 
-  /** Called by `LargeResponses` when the response may be read on. */
+  /** Called by `LargeResponses` when the paused response may be read again. */
   admitted(): void {
     this.isWaiting = false;
     if (this.bodyKind !== 'events') this.setDeadline(this.owner.bodyIdleMs);
@@ -214,7 +214,7 @@ export class PendingPost implements PostRequest {
     this.isLarge = true;
     if (!this.owner.largeResponses.admit(this)) {
       this.isWaiting = true;
-      // During this pause the server cannot send, so its idle timeout must not expire. The timeout of the request still runs.
+      // During this pause the server cannot send, so `bodyIdleMs` does not apply. The timeout of the request still runs.
       this.deadline = Infinity;
       this.connection!.pause();
     }

@@ -129,8 +129,8 @@ function isFinal({ fault, details: { httpStatus } }: TransportError): boolean {
 }
 
 /**
- * The fault is always `broken`, because the server has accepted the request and may have executed it. The fault
- * `session-expired` of a failed GET would mean that the request was not executed.
+ * The fault is always `broken`, because the server has accepted the request and may have executed it. The fault of the failed
+ * GET, such as `unreachable`, would mean that the request was not executed.
  */
 const notResumed = (cause: TransportError): TransportError =>
   brokenError(`the event stream broke off before the response and was not resumed: ${cause.message}`, {

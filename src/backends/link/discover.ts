@@ -39,7 +39,7 @@ export function notOffered(cause: Error): Error {
 /**
  * The era of a server after a failed `server/discover`; undefined if the error does not tell. A JSON-RPC error means 2025
  * unless the error itself offers revision 2026-07-28: a server of 2025 may answer an unknown method, or a request without a
- * session, with any code. So do HTTP errors, except those that also a server of 2026 can send (`isInconclusive`).
+ * session, with any code. An HTTP error means 2025 too, unless a server of 2026 can also send it (`isInconclusive`).
  */
 export function eraOfFailure(error: unknown): Era | undefined {
   if (error instanceof RemoteError) return offersModern(error) ? '2026' : '2025';

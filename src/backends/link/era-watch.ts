@@ -7,8 +7,8 @@ export interface ExpirableLink extends Link {
   /** Closes the link after the responses to its requests in flight. The next link is opened without delay. */
   expire(): void;
   /**
-   * Sets a check that runs at each gap of the notification stream. It resolves with whether the link is still in use; if not, the
-   * gap of a stream that the server no longer offers is not reported.
+   * Sets a check that runs at each gap of the notification stream. The check resolves with false when the link is no longer in
+   * use. If the gap arose because the server no longer offers the stream, it is reported only if the check resolves with true.
    */
   checkGaps(check: () => Promise<boolean>): void;
 }
@@ -17,8 +17,9 @@ export interface ExpirableLink extends Link {
  * Probes a server of the 2025 era again while its link is open: after each gap of the notification stream and, if the link is
  * shared, at intervals.
  * If a newer version of the server speaks both eras, the link still works, but lacks the notifications and requests that the
- * server has only in the 2026 era. When the server offers the 2026 era, the link expires. The next link
- * begins with all lists and subscriptions anew, so that a gap of the expired link must not send the same updates too.
+ * server has only in the 2026 era. When the server offers the 2026 era, the link expires. The next link fetches all lists and
+ * begins all subscriptions anew. Clients would get the same updates twice if a gap of the expired link were reported too, so the
+ * check of `checkGaps` then resolves with false.
  */
 export function watchEra(
   link: ExpirableLink,

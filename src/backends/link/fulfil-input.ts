@@ -24,7 +24,7 @@ export const MAX_INPUT_REQUESTS = 16;
 export const MAX_INPUT_BYTES = 4_194_304;
 /** How long the client and its user may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;
-/** The pause before a request is repeated. A result with a state but without input requests asks for such a retry. */
+/** The pause before a request is repeated because its result had a state but no input requests: the server asks for a retry. */
 const STATE_ONLY_PAUSE_MS = 250;
 
 /** The methods of the requests to the client that a result may contain. */
@@ -39,7 +39,7 @@ export interface CallerRequest extends LinkRequest {
   readonly caller: Caller;
 }
 
-/** Rewrites own URIs in the params of a request of the server to public URIs. */
+/** Replaces the server's own URIs with public URIs in the params of a request that the server sends. */
 export type ToPublicParams = (params: JsonText) => JsonText | Promise<JsonText>;
 
 /**
@@ -72,7 +72,10 @@ export async function fulfilInput(
   throw new InputError(`the server still requires input after ${MAX_INPUT_ROUNDS} rounds`);
 }
 
-/** Asks the client. Resolves with the JSON text of `inputResponses`; undefined when the result has no input requests. */
+/**
+ * Asks the client. Resolves with the JSON text of `inputResponses`; undefined when the result has no input requests. Appends the
+ * ids that the gateway gives to elicitations to `elicitationIds`.
+ */
 async function answersTo(
   result: JsonText,
   caller: Caller,
@@ -97,14 +100,14 @@ async function answersTo(
 interface InputRequest {
   /** The key of the request in `inputRequests`, and of its answer in `inputResponses`. */
   readonly key: string;
-  /** The JSON text; undefined if the method is missing or too long. */
+  /** The method as JSON text, with its quotes; undefined if it is missing or too long. */
   readonly method: string | undefined;
   readonly params: JsonText | undefined;
   /** Whether this is an elicitation by URL without an id. */
   readonly needsElicitationId: boolean;
 }
 
-/** Reads the input requests of a result, at most one more than `MAX_INPUT_REQUESTS`. Works in steps: each may be long. */
+/** Reads the input requests of a result, at most `MAX_INPUT_REQUESTS` + 1. Works in steps, because a request may be long. */
 function* inputRequestsIn(result: JsonText): Steps<readonly InputRequest[]> {
   const text = result.memberText('inputRequests');
   if (!text?.startsWith('{')) return [];
@@ -126,13 +129,13 @@ function* inputRequestAt(text: string, start: number): Steps<Omit<InputRequest, 
   const isShort = method !== undefined && method.end - method.start <= MAX_METHOD_LENGTH;
   const request = { method: isShort ? text.slice(method.start, method.end) : undefined };
   if (!params || text[params.start] !== '{') return { ...NO_REQUEST, ...request };
-  const known = yield* namedMemberSteps(text, ['mode', 'elicitationId'], params.start);
-  const mode = known.findLast(({ key }) => key === 'mode');
+  const paramMembers = yield* namedMemberSteps(text, ['mode', 'elicitationId'], params.start);
+  const mode = paramMembers.findLast(({ key }) => key === 'mode');
   const isByUrl = mode !== undefined && text.slice(mode.start, mode.start + URL_MODE.length) === URL_MODE;
   return {
     ...request,
     params: new JsonText(text.slice(params.start, params.end)),
-    needsElicitationId: isByUrl && !known.some(({ key }) => key === 'elicitationId'),
+    needsElicitationId: isByUrl && !paramMembers.some(({ key }) => key === 'elicitationId'),
   };
 }
 
@@ -142,8 +145,8 @@ const MAX_METHOD_LENGTH = 256;
 
 /** Sends the input requests of one result to the client. When one fails, the others are cancelled. */
 class InputRound {
-  private readonly ended = new Cancellation();
-  private readonly cancel = (): void => this.ended.abort();
+  private readonly cancellation = new Cancellation();
+  private readonly cancel = (): void => this.cancellation.abort();
 
   constructor(
     private readonly caller: Caller,
@@ -179,7 +182,7 @@ class InputRound {
     const rewritten = ownParams && this.toPublicParams(ownParams);
     // Awaited only if it is a promise, so that the client gets the requests in the order of the server.
     const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
-    return this.caller.sendRequest(method, publicParams, { signal: this.ended });
+    return this.caller.sendRequest(method, publicParams, { signal: this.cancellation });
   }
 
   /** Adds an id to an elicitation by URL. Revisions of 2025 require it, and revision 2026-07-28 does not have it. */
@@ -193,15 +196,15 @@ class InputRound {
 /** The params with the members `inputResponses` and `requestState` set. Works in steps, because both may be long. */
 function* retryParams(params = '{}', answers: string | undefined, state: string | undefined): Steps<string> {
   const added = new Map(Object.entries({ inputResponses: answers, requestState: state }));
-  const known = yield* namedMemberSteps(params, [...added.keys()]);
-  const edits = known.map(({ key, start, end }) => ({
+  const existing = yield* namedMemberSteps(params, [...added.keys()]);
+  const edits = existing.map(({ key, start, end }) => ({
     start,
     end,
     text: added.get(key) ?? params.slice(start, end),
   }));
   let text = yield* editedText(params, edits);
   for (const [key, value] of added)
-    if (value !== undefined && !known.some((member) => member.key === key))
+    if (value !== undefined && !existing.some((member) => member.key === key))
       text = appendMember(text, key, value);
   return text;
 }

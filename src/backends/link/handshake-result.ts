@@ -7,8 +7,8 @@ import { TransportError } from './transport.js';
 /** Maximum size of a result. Limited, because its instructions may be long and stay in memory as long as the link. */
 export const MAX_RESULT_BYTES = 1_048_576;
 /**
- * Maximum members and elements of a long result. Limited, because a result is parsed at once: a million bytes of small values
- * take more than 100 ms.
+ * Maximum members and elements of a result. Limited, because a result is parsed in one step, without a pause for other work: a
+ * million bytes of small values take more than 100 ms.
  */
 export const MAX_RESULT_MEMBERS = 10_000;
 

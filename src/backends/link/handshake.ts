@@ -63,6 +63,7 @@ export class Handshake {
       initialize: () => this.initialize(),
       discover: (timeoutMs: number) => this.discover(timeoutMs),
     };
+    // Only a link that is not shared has an owner.
     const trustsRecord = owner !== undefined;
     this.era = record.set(await negotiateEra(steps, { opening, connectTimeoutMs, record, trustsRecord }));
   }
@@ -77,8 +78,8 @@ export class Handshake {
   }
 
   /**
-   * Whether an error response says that the server no longer speaks the era of the link. If the error does not decide that,
-   * but may have this cause, the monitor pings the server.
+   * Whether an error response says that the server no longer speaks the era of the link. If a change of the era is only one
+   * possible cause of the error, returns false, and the monitor pings the server to find out.
    */
   isContradictedBy(error: Error): boolean {
     if (!(error instanceof RemoteError) || !this.facts) return false;

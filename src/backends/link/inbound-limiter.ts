@@ -27,7 +27,7 @@ export const INBOUND_LIMITS: InboundLimits = {
 export type ExcessOutcome = 'coalesced' | 'dropped';
 
 interface InboundEvents {
-  /** Called with a message that has waited. The text was not parsed. */
+  /** Called with the text of a message that has waited. The listener has to parse it. */
   deliver(text: string): void;
   /** Called for each message beyond the rate that is replaced or dropped. */
   excess(outcome: ExcessOutcome): void;
@@ -35,7 +35,7 @@ interface InboundEvents {
   malformed(): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
-  /** Called when a stream is read late. The messages that are read from now on may have been sent since `time`. */
+  /** Called by `expectMessagesSince` with its argument: see `InboundGate`. */
   delayed(time: number): void;
 }
 
@@ -43,7 +43,10 @@ interface InboundEvents {
 const DELIVERY_INTERVAL_MS = 20;
 /** The pause of a link within its rate, so that the event loop handles other events before the link is read further. */
 const MIN_PAUSE_MS = 1;
-/** The longest pause. It must be shorter than the time for which the output of a child is read after its exit. */
+/**
+ * The longest pause. It must be shorter than `OUTPUT_TIMEOUT_MS` of the stdio transport: a child's output is read only for that
+ * time after the exit of the child.
+ */
 const MAX_PAUSE_MS = 50;
 /** Maximum characters of a message that waits; a longer one is dropped. Most are short: a URI has at most 8 KB. */
 export const MAX_WAITING_TEXT_LENGTH = 16_384;
@@ -56,7 +59,7 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const PROGRESS = 'notifications/progress';
 const URI = /"uri"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
-/** By method: finds the value that tells the subjects of such messages apart. */
+/** By method: matches the member whose value is the subject of a message with this method. The value is the first group. */
 const SUBJECT_MEMBERS: ReadonlyMap<string, RegExp> = new Map([
   [UPDATED, URI],
   [PROGRESS, PROGRESS_TOKEN],

@@ -16,11 +16,14 @@ const HEADER_MISMATCH = ERROR_CODES['header-mismatch'].code;
 /** The delay after which a client should repeat a call that the server has not read. */
 const BUSY_RETRY_MS = 1000;
 
-/** The error for a message or link without a valid response. The server may have executed the message. */
+/**
+ * The error with the fault `broken`: a message got no valid response, or the link, its connection or a stream has ended. The
+ * server may have executed the message.
+ */
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
 
-/** The error for a message of a server that is not JSON, or exceeds a JSON limit. */
+/** The error for a server's message, if the message is not JSON or exceeds a JSON limit. */
 export const unreadableMessage = ({ reason, message }: JsonProblem): TransportError =>
   isOverLimit(reason)
     ? new TransportError('too-large', `the server sent a message that ${message}`)
@@ -91,7 +94,7 @@ export function unavailableReason(error: unknown): UnavailableReason {
   return fault === 'busy' || fault === 'session-expired' ? 'unreachable' : fault;
 }
 
-/** The error of a call for its client. Any error other than a TransportError stays as it is. */
+/** The error that the client gets when its call fails with `error`. Any error other than a TransportError stays as it is. */
 export function toCallError(server: string, error: unknown): unknown {
   if (!(error instanceof TransportError)) return error;
   const { retryAfterMs } = error.details;
@@ -105,7 +108,10 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
-/** A longer error is forwarded without its data: the data would be decoded, searched for URIs and encoded in one slice. */
+/**
+ * A longer error is forwarded without its data. Otherwise the data would be decoded, searched for URIs and encoded without a
+ * pause, and other work would wait.
+ */
 const MAX_ERROR_BYTES = 1_048_576;
 
 export const isLongError = (json: JsonText): json is ScannedObject =>

@@ -20,7 +20,10 @@ import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** Connections for messages that do not pass the call gate: pings, notifications, cancellations, responses. */
+/**
+ * Connections in addition to the `concurrency` of a server. They are for messages that `concurrency` does not limit: pings,
+ * notifications, cancellations, responses.
+ */
 const SPARE_CONNECTIONS = 32;
 
 /** When a notification stream was silent for this time, it is checked. Most servers send keep-alive comments more often. */
@@ -147,9 +150,9 @@ function openingOf(era: ServerConfig['era'], auto: Opening): Opening {
   return era === '2026' ? 'discover' : 'initialize';
 }
 
-/** Opens and closes a link of the 2026 era. Resolves with its era, or with undefined when it cannot be opened. */
-const probeEra = (opening: Promise<Link>): Promise<Era | undefined> =>
-  opening.then(
+/** Closes a link of the 2026 era once it is open. Resolves with its era, or with undefined when it could not be opened. */
+const probeEra = (connecting: Promise<Link>): Promise<Era | undefined> =>
+  connecting.then(
     async (link) => {
       await link.close();
       return link.era.name;

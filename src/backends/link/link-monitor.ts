@@ -27,7 +27,10 @@ interface LinkMonitorEvents {
  * keepalive interval without a message. If a symptom may have another cause, the monitor pings the server before it decides.
  */
 export class LinkMonitor {
-  /** Number of messages of the server. `InboundMessages` counts those that the transport delivers. */
+  /**
+   * Number of messages of the server, increased by `InboundMessages`. An HTTP error of the server counts as a message
+   * (`sendFailed`).
+   */
   received = 0;
   /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
@@ -48,9 +51,9 @@ export class LinkMonitor {
   ) {}
 
   /**
-   * To be called when the server is initialized, because before that there is no session to check. With a keepalive interval,
-   * the server has one interval to respond to a ping. Without one, the idle interval applies, and a missing response to its
-   * pings is ignored.
+   * To be called when the server is initialized, because before that there is no session to check. If a keepalive interval is
+   * given, the server must respond to a ping within that interval, and the idle interval is ignored. If only an idle interval
+   * is given, a missing response to a ping is ignored.
    */
   start({ keepaliveIntervalMs, idlePingIntervalMs }: MonitorIntervals = {}): void {
     this.isStarted = true;
@@ -102,7 +105,7 @@ export class LinkMonitor {
 
   /**
    * Ends the link if a ping shows that the session has expired. Some servers respond to every request of an expired session with
-   * HTTP 400, which a ping cannot cause otherwise.
+   * HTTP 400. A ping is a valid request, so HTTP 400 in response to it means that the session has expired.
    */
   checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;

@@ -20,6 +20,6 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
   readonly endedCalls?: EndedCalls | undefined;
   /** Called for each result that requires input of the client (`input_required`), or has an unknown type. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Rewrites own URIs in the params of a request of the server to public URIs. */
+  /** Replaces the server's own URIs with public URIs in the params of a request that the server sends. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
 }

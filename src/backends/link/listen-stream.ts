@@ -35,8 +35,9 @@ export class ListenStream {
   }
 
   /**
-   * Whether a smaller stream should replace this one: more URIs were unsubscribed than are left, by more than `MAX_STREAMS`, and
-   * the server still sends their updates.
+   * Whether a smaller stream should replace this one, because the server still sends updates of the URIs that were unsubscribed.
+   * True if the number of removed URIs is greater than the number of remaining URIs plus a margin, for which `MAX_STREAMS` is
+   * used. The margin keeps small streams from being replaced.
    */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;

@@ -176,7 +176,8 @@ export class ListenStreams implements StreamSubscriptions {
     const removeIfLeftOut = (uri: string): boolean =>
       this.streamByUri.get(uri) !== stream && this.streamByUri.delete(uri);
     const leftOutUris = old.flatMap((each) => [...each.uris]).filter(removeIfLeftOut);
-    // The server honours fewer URIs than before. After this gap all URIs are subscribed again, and the server refuses these.
+    // The server honours fewer URIs than before. The state `open` makes the gateway subscribe all wanted URIs again. The server
+    // then refuses the URIs that it left out.
     if (leftOutUris.length > 0) this.events.stateChanged('open');
     for (const each of old) this.streams.delete(each);
     this.closing += old.length;

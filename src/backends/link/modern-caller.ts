@@ -6,11 +6,12 @@ import { inputResponsesIn, unknownState, urlsRequired } from '../../mcp/input-re
 import type { Caller } from '../../mcp/mcp-context.js';
 import type { LinkRequest } from './link.js';
 
-const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
+const URL_ELICITATION: ClientCapabilities = { elicitation: { url: {} } };
 
 /**
- * Makes a request of a client of 2026 at a server of 2025. Such a server issues no `requestState`. If it responds with an error
- * that requires the user to open URLs, the client gets a result `input_required` in place of the error.
+ * Sends the request of a client of 2026 to a server of 2025. A server of 2025 issues no `requestState`, so a request that has one
+ * is rejected. If the server responds with an error that requires the user to open URLs, the client gets a result
+ * `input_required` in place of the error.
  */
 export function requestForModernCaller(
   request: LinkRequest,
@@ -34,14 +35,14 @@ function inputFor(
   { capabilities, missingCapabilities }: Caller,
   params: string | undefined,
 ): JsonText {
-  const urls = urlsRequired(error);
-  if (urls && hasDeclined(params))
+  const urlInput = urlsRequired(error);
+  if (urlInput && hasDeclined(params))
     throw new GatewayError(
       'cancelled',
       `The user did not open the URL that the server requires: ${error.message}`,
     );
-  if (urls && capabilities.elicitation?.url) return urls;
-  const missing = urls ? BY_URL : missingCapabilities;
+  if (urlInput && capabilities.elicitation?.url) return urlInput;
+  const missing = urlInput ? URL_ELICITATION : missingCapabilities;
   if (!missing) throw error;
   const data = { requiredCapabilities: missing };
   throw new GatewayError('missing-capability', `The client lacks a capability: ${error.message}`, data, {

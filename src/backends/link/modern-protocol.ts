@@ -43,8 +43,8 @@ export class ModernProtocol implements LinkProtocol {
   readonly notifiesOfCancellation: boolean;
   /** The members of the envelope that are the same for all clients. */
   private readonly identity: string;
-  /** The members of the envelope for clients without capabilities that are forwarded. */
-  private readonly membersOfMost: string;
+  /** The members of the envelope for a client that declares none of the forwarded capabilities. */
+  private readonly membersForNoCapabilities: string;
   /** The members of the envelope of the gateway's own requests. */
   private readonly gatewayMembers: string;
   /** By session: the members of the envelope. They are stored, because the capabilities of a session do not change. */
@@ -54,7 +54,7 @@ export class ModernProtocol implements LinkProtocol {
     this.notifiesOfCancellation = !options.isHttp;
     const clientInfo = { name: 'gatehouse', version: options.version };
     this.identity = identityMembers(clientInfo);
-    this.membersOfMost = envelopeMembers(clientInfo, {});
+    this.membersForNoCapabilities = envelopeMembers(clientInfo, {});
     this.gatewayMembers = envelopeMembers(clientInfo, options.capabilities);
   }
 
@@ -145,7 +145,7 @@ export class ModernProtocol implements LinkProtocol {
     throw error;
   }
 
-  /** The constant members of the envelope for this caller. They are stored if the caller has a session. */
+  /** The members of the envelope that are the same for all requests of this caller. Stored if the caller has a session. */
   private membersOfCaller({ session, capabilities }: Caller): string {
     if (!session) return this.membersFor(capabilities);
     let members = this.sessionMembers.get(session);
@@ -158,7 +158,7 @@ export class ModernProtocol implements LinkProtocol {
 
   private membersFor(capabilities: ClientCapabilities): string {
     const member = capabilitiesMember(capabilities);
-    return member === NO_CAPABILITIES ? this.membersOfMost : `${this.identity},${member}`;
+    return member === NO_CAPABILITIES ? this.membersForNoCapabilities : `${this.identity},${member}`;
   }
 }
 
@@ -178,7 +178,7 @@ function failureOf({ method }: LinkRequest, problem: string): JsonText {
 }
 
 /** Whether the data of the error name a URI, as they do for an unknown resource. */
-function isAboutUri(error: string): boolean {
-  const { data } = new JsonText(error).value as { readonly data?: unknown };
+function isAboutUri(errorText: string): boolean {
+  const { data } = new JsonText(errorText).value as { readonly data?: unknown };
   return isJsonObject(data) && typeof data['uri'] === 'string';
 }

@@ -8,9 +8,10 @@ import { TransportError } from './transport.js';
  * - `initialize`: the era is 2025
  * - `discover`: the era is 2026
  * - `probe` (over HTTP): the era is 2026 if the server answers `server/discover` and offers revision 2026-07-28, and 2025
- *   otherwise. Only this method may be a probe, because a server of 2025 would execute another one
+ *   otherwise. The probe uses no method of the 2025 era, because a server of 2025 would execute such a request
  * - `initialize-first` (over stdio): the era is 2026 if the server refuses `initialize` and offers revision 2026-07-28, and 2025
- *   otherwise. A probe is not possible: some servers exit on an unknown method, and a second process would start them twice
+ *   otherwise. `server/discover` is not sent first, because some servers exit on an unknown method. It is not sent to a second
+ *   process either, because the server would then be started twice
  */
 export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
 
@@ -61,7 +62,7 @@ async function probe(steps: OpeningSteps, options: NegotiationOptions): Promise<
     const { error } = failure;
     const isUnreachable = error instanceof TransportError && error.fault === 'unreachable';
     const era = eraOfFailure(error) ?? record.recent();
-    // If the server is unreachable, `initialize` would fail too. If its era is 2026, the link would have the wrong era.
+    // To an unreachable server, `initialize` would fail too. At a server of 2026, it would open the link in the wrong era.
     if (isUnreachable || era === '2026') throw error;
   }
   await steps.initialize();

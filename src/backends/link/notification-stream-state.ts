@@ -46,8 +46,8 @@ export class NotificationStreamState {
   }
 
   /**
-   * Sets a check that runs at each gap of the stream. A gap because the server no longer offers the stream is reported after the
-   * check, and only if it resolves with true.
+   * Sets a check that runs at each gap of the stream. If the server no longer offers the stream, the gap is reported after the
+   * check, and only if the check resolves with true.
    */
   checkGaps(check: () => Promise<boolean>): void {
     this.check = check;
@@ -71,7 +71,7 @@ export class NotificationStreamState {
 
   /**
    * If the stream is open, the gap is reported before the notifications that follow on it. If the server no longer offers the
-   * stream, none follow, and the check decides.
+   * stream, no notifications follow, and the result of the check decides whether the gap is reported.
    */
   private async streamInterrupted(isOpen: boolean): Promise<void> {
     if (isOpen) this.reportGap();

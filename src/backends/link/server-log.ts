@@ -10,7 +10,7 @@ export class ServerLog {
   constructor(
     private readonly server: string,
     private readonly request: (link: Link, method: string, params: string) => Promise<unknown>,
-    /** Sends a message that belongs to no call to all clients that may see the server. */
+    /** Sends a log message to all clients that may see the server. Used for a message that belongs to no call. */
     private readonly broadcast: (notification: ServerNotification) => void,
   ) {}
 

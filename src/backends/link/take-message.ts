@@ -2,7 +2,7 @@ import type { JsonReader, ReadJson } from '../../lib/json-text/json-reader.js';
 import { MAX_EAGER_LENGTH } from '../../lib/json-text/json-text.js';
 import type { InboundGate } from './transport.js';
 
-/** Reads the message whose bytes the reader has collected. Undefined when it is beyond the rate; it is not parsed then. */
+/** Reads the message whose bytes the reader has collected. Returns undefined, without parsing, if it is beyond the rate. */
 export function takeMessage(reader: JsonReader, inbound: InboundGate | undefined): ReadJson | undefined {
   // A long message was scanned while it arrived, so that reading it now costs little.
   if (!inbound?.isOverRate || reader.length > MAX_EAGER_LENGTH) return reader.take();

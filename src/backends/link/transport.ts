@@ -35,8 +35,8 @@ export interface InboundGate {
   /** To be called after the transport has read for `ms`. Returns the milliseconds for which it must not read now. */
   pauseAfter(ms: number): number;
   /**
-   * To be called when a stream that belongs to no single request is read late. The messages that are read from now on may have
-   * been sent since `time` (of `performance.now()`).
+   * To be called when the transport pauses a stream that belongs to no single request, or reads it again after an interruption.
+   * The messages that it reads next may have been sent as early as `time` (of `performance.now()`).
    */
   expectMessagesSince(time: number): void;
 }
@@ -56,8 +56,8 @@ export interface LinkTransport extends Transport {
   sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
   /**
-   * Sends one request like `sendText`, and calls `onFailure` where `sendText` would reject. A call then needs no promise for
-   * the message beside the one for its result. The link uses `sendText` if the transport does not have this function.
+   * Sends one request like `sendText`, and calls `onFailure` where `sendText` would reject. This saves a promise: a call has only
+   * the promise of its result. The link uses `sendText` if the transport does not have this function.
    */
   sendRequestText?(
     text: string,

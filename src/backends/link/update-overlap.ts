@@ -16,7 +16,7 @@ export class UpdateOverlap {
 
   constructor(private readonly oldIds: readonly unknown[]) {}
 
-  /** `id` is the id of the stream on which the update came. Updates of a URI that the old streams do not have always pass. */
+  /** `id` is the id of the stream on which the update came. If the old streams do not have the URI, all its updates pass. */
   passes(uri: unknown, id: unknown): boolean {
     const counts = this.counts.get(uri) ?? { old: 0, new: 0 };
     this.counts.set(uri, counts);

@@ -72,8 +72,8 @@ export class MessageReader {
     if (isEmptyLine) return;
     if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
     this.json.append(bytes.subarray(start, end));
-    const line = takeMessage(this.json, this.listener.inbound());
-    if (line) this.deliver(line, firstPart);
+    const parsed = takeMessage(this.json, this.listener.inbound());
+    if (parsed) this.deliver(parsed, firstPart);
   }
 
   /** Reads a line that arrived in one piece. */
@@ -89,17 +89,17 @@ export class MessageReader {
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
 
-  /** Delivers the message of a line. `bytes` contain the line, or its first part. */
-  private deliver(line: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
-    if (line instanceof JsonProblem) {
-      if (isOverLimit(line.reason)) this.listener.onRefused(line);
-      else this.ignore(line.reason === 'encoding' ? 'is not UTF-8' : 'is not JSON-RPC', bytes, start, end);
+  /** Delivers the message of a parsed line. `bytes` contain the line, or its first part. */
+  private deliver(parsed: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
+    if (parsed instanceof JsonProblem) {
+      if (isOverLimit(parsed.reason)) this.listener.onRefused(parsed);
+      else this.ignore(parsed.reason === 'encoding' ? 'is not UTF-8' : 'is not JSON-RPC', bytes, start, end);
       return;
     }
-    const message = line.kind === 'object' ? line.value : undefined;
+    const message = parsed.kind === 'object' ? parsed.value : undefined;
     if (!isMessage(message)) return this.ignore('is not JSON-RPC', bytes, start, end);
     try {
-      this.listener.onMessage(message, line);
+      this.listener.onMessage(message, parsed);
     } catch (error) {
       this.listener.report(error);
     }

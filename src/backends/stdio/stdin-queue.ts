@@ -43,7 +43,7 @@ export class StdinQueue {
     private readonly events: {
       /** The child has not read a batch for `writeTimeoutMs`. */
       blocked(): void;
-      /** The child does not read any more. To be followed by `fail` or `end`. */
+      /** A write has failed, so the child does not read any more. The listener must later call `fail` or `end`. */
       broken(): void;
     },
   ) {
@@ -135,7 +135,7 @@ export class StdinQueue {
 
   private handleWritten(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
-      // The lines are rejected when `fail` is called with the reason.
+      // `fail` rejects these lines with the reason. If it was called before, they are rejected now.
       if (batch !== this.blocked) this.blocked = [...this.blocked, ...batch];
       if (this.hasFailed) this.rejectBlocked();
       return;

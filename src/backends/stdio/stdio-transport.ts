@@ -23,7 +23,10 @@ import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 /** How long to wait for the remaining output of a child that has exited. */
 const OUTPUT_TIMEOUT_MS = 100;
-/** How long to wait for the exit of a child that has closed a pipe: the exit status says more about the cause. */
+/**
+ * How long to wait for the exit of a child that has closed a pipe. If it exits in time, the exit status is reported as the
+ * cause, because it says more than the closed pipe.
+ */
 const EXIT_TIMEOUT_MS = 500;
 
 /** When reading takes longer than this, stdout pauses until the next iteration of the event loop. */
@@ -40,7 +43,8 @@ interface RunningChild {
 /**
  * The stdio transport: starts a server as a child process, and exchanges messages over its stdin and stdout. After a
  * successful start, `onclose` is called once: after the last message, when the whole process group has exited. If `close` was
- * not called, `onerror` is called with a TransportError before that. After any other error the transport stays open.
+ * not called, `onerror` is called with a TransportError right before `onclose`. After any other call of `onerror` the
+ * transport stays open.
  */
 export class StdioTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
@@ -174,7 +178,10 @@ export class StdioTransport implements LinkTransport {
     if (!this.closing) await this.killAndFinish();
   }
 
-  /** Called when the child has closed a pipe, so that it cannot respond any more. Usually it exits right after that. */
+  /**
+   * Called when the child has closed its stdin or stdout. Further requests get no response. Usually the child exits right after
+   * that.
+   */
   private async closeUnlessExiting(why: string): Promise<void> {
     const isExiting =
       !this.running || (await completesWithin(this.running.group.leaderExit, EXIT_TIMEOUT_MS));
@@ -209,7 +216,7 @@ export class StdioTransport implements LinkTransport {
   /** Waits until the remaining output of the child was read, for at most `OUTPUT_TIMEOUT_MS`. */
   private async readRemainingOutput(): Promise<void> {
     if (!this.running || (await completesWithin(this.running.pipesClosed, OUTPUT_TIMEOUT_MS))) return;
-    // When the event loop is late, timers run before input is read that has arrived already.
+    // If the event loop is late, the timeout ends before the loop has read output that has already arrived.
     await nextIteration();
   }
 

@@ -10,12 +10,16 @@ import { headerMismatch } from '../../mcp/standard-headers.js';
 export type MessageEra = 'legacy' | 'modern';
 
 /**
- * Whether the header MCP-Protocol-Version names a revision of the 2026 era. A request is of the era of its envelope.
+ * Whether the header MCP-Protocol-Version names a revision of the 2026 era. The era of a request does not follow from this
+ * header, but from the envelope of the request: see `classify`.
  */
 export const namesModernVersion = ({ 'mcp-protocol-version': version }: IncomingHttpHeaders): boolean =>
   isModernVersion(String(version));
 
-/** The era of one message at an endpoint that serves both eras. Throws if header and body of a request contradict. */
+/**
+ * The era of one message at an endpoint that serves both eras. Throws if header and body of a request contradict, or if a
+ * response comes without a session.
+ */
 export function classify(message: Inbound, headers: IncomingHttpHeaders): MessageEra {
   if (message.kind === 'request') return classifyRequest(message.method, message.params, headers);
   if (message.kind === 'notification')

@@ -23,9 +23,9 @@ export class CommentRounds<Response> {
   }
 
   private *steps(): Steps {
-    let step = 0;
+    let count = 0;
     for (const response of this.responses) {
-      if (++step % RESPONSES_PER_STEP === 0) yield;
+      if (++count % RESPONSES_PER_STEP === 0) yield;
       this.write(response);
     }
   }

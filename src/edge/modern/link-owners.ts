@@ -10,7 +10,10 @@ import { Quotas } from '../../state/quotas.js';
 import { Sessions } from '../sessions.service.js';
 import { SessionlessLinkOwner } from './sessionless-link-owner.js';
 
-/** The member of `_meta` with the handle: requests of a principal with the same handle belong together. */
+/**
+ * The member of `_meta` with the handle, a text that the client chooses. Requests of a principal with the same handle belong
+ * together.
+ */
 export const SESSION_HANDLE_KEY = 'io.gatehouse/session';
 const MAX_HANDLE_LENGTH = 128;
 
@@ -39,6 +42,7 @@ export class LinkOwners implements OnModuleInit {
     metrics: Metrics,
     quotas: Quotas,
   ) {
+    // A principal may have as many handles as processes, because each handle can lead to a process.
     const limit = {
       name: 'handles',
       limit: limits.processesPerPrincipal,
@@ -57,8 +61,8 @@ export class LinkOwners implements OnModuleInit {
   }
 
   /**
-   * The id of the owner for a request of this client, even if the owner does not exist yet. Undefined for the same
-   * clients as in `of`. Throws if the handle is not valid.
+   * The id of the owner for a request of this client, even if the owner does not exist yet. Undefined if the client can
+   * have no owner: see `of`. Throws if the handle is not valid.
    */
   idOf(client: OwningClient): string | undefined {
     const key = this.keyOf(client);
@@ -66,9 +70,9 @@ export class LinkOwners implements OnModuleInit {
   }
 
   /**
-   * Returns the owner for a request of this client, and creates it if necessary. Returns undefined for anonymous
-   * clients unless the gateway serves only this machine, because anonymous clients would share one owner. Throws if the
-   * handle is not valid, or if its principal has too many.
+   * Returns the owner for a request of this client, and creates it if necessary. Anonymous clients would all share one
+   * owner. They get it only if the gateway serves only this machine; otherwise, returns undefined for them. Throws if the
+   * handle is not valid, or if the principal has too many handles.
    */
   of(client: OwningClient): SessionlessLinkOwner | undefined {
     const { principal, quotaKey, sessionHandle: handle } = client;

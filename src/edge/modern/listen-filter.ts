@@ -54,7 +54,10 @@ export function honouredFilter(
   return { ...Object.fromEntries(flags), ...(resources && { resourceSubscriptions: honoured }) };
 }
 
-/** The text of `resourceSubscriptions` if it is an array. A long array reads as null, so its text has to be read. */
+/**
+ * The text of `resourceSubscriptions` if it is an array. A long array is not parsed: its value in the params is null, so the
+ * URIs are taken from this text.
+ */
 function longArrayIn({ paramsText = '{}', paramsMembers }: ParamsText): string | undefined {
   const filter = new JsonText(paramsText, undefined, paramsMembers).memberText('notifications');
   const uris = filter && memberText(filter, 'resourceSubscriptions');
@@ -64,7 +67,7 @@ function longArrayIn({ paramsText = '{}', paramsMembers }: ParamsText): string |
 function* readLongArray(text: string): Steps<readonly string[]> {
   const uris: string[] = [];
   for (const { start, end } of elementsOf(text)) {
-    // An element that is no string may be long.
+    // Only strings are parsed: an array or object may be long.
     if (text[start] !== '"') throw notStrings();
     const uri = JSON.parse(text.slice(start, end)) as string;
     if (isUriTooLong(uri)) throw tooLong();

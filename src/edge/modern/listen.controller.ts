@@ -41,16 +41,16 @@ export class ListenController {
         subscriber: listen,
         scope,
         signal,
-        // Reading `context.linkOwner` for the first time creates the owner.
+        // A getter, because reading `context.linkOwner` for the first time creates the owner.
         get linkOwner() {
           return context.linkOwner;
         },
       };
-      const resources = await this.subscriptions.subscribe(request, filter.resources ?? []);
+      const subscribed = await this.subscriptions.subscribe(request, filter.resources ?? []);
       if (listen.isClosed)
         throw new GatewayError('cancelled', 'The stream was closed before it was acknowledged');
-      listen.open(context, honouredFilter(filter, resources.honoured));
-      resources.acknowledged();
+      listen.open(context, honouredFilter(filter, subscribed.honoured));
+      subscribed.acknowledged();
     } catch (error) {
       listen.finish();
       throw error;

@@ -63,7 +63,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.project = project;
     this.linkOwnerId = linkOwnerId;
     this.sessionHandle = request.sessionHandle;
-    // Other members of `clientInfo` may be long.
+    // Only these two members are kept, because others may be long.
     this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;
     this.writer = new ListenWriter(Buffer.from(JSON.stringify(requestId)), limits, observer);
@@ -75,8 +75,8 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   }
 
   /**
-   * If the owner was closed, because other credentials of the principal are no longer valid, returns a new owner with the
-   * same id.
+   * The owner is created at the first use. It is shared with other requests of the same principal and handle. If it was closed
+   * because the credentials of such a request are no longer valid, returns a new owner with the same id.
    */
   get linkOwner(): SessionlessLinkOwner | undefined {
     if (this.isClosed || this.owner?.isClosed === false) return this.owner;
@@ -99,7 +99,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   }
 
   /**
-   * The listener is never called. A listen stream has one connection, so that no event is lost between two connections.
+   * Never calls the listener. Events are missed only between two connections of a stream, and a listen stream has only one.
    */
   onMissedEvents(): () => void {
     return () => {};

@@ -14,8 +14,8 @@ import { Listen, type ListenRequest } from './listen.js';
 const COMMENT_INTERVAL_MS = 10_000;
 
 /**
- * All listen streams. Limits their number, writes comments to them, and ends them when the process ends. No stream ends
- * because of its age.
+ * Keeps all listen streams. It limits their number, writes comments to them, and ends them when the process ends. No stream
+ * ends because of its age.
  */
 @Injectable()
 export class Listens implements OnModuleInit, OnApplicationShutdown {
@@ -74,13 +74,13 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
       this.listens.delete(listen);
       this.quota.releaseListen(quotaKey);
     });
-    // At the end of the process, the result follows the acknowledgement of a new stream at once.
+    // After `endAll`, a new stream ends at once: its result is written right after its acknowledgement.
     if (this.isEnding) listen.end();
     this.openListeners.emit(listen);
     return listen;
   }
 
-  /** For the end of the process: ends every stream with its result. Streams that are created later end with it too. */
+  /** For the end of the process: ends every stream with its result, also the streams that are created later. */
   endAll(): void {
     this.isEnding = true;
     for (const listen of this.listens) listen.end();

@@ -79,7 +79,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** The request counts as in flight until this is called. Does nothing while the request does not count. */
+  /** Ends the counting of the request as in flight. Does nothing if the request is not counted. */
   leaveInFlight: () => void = notInFlight;
   readonly startedAt = performance.now();
   missingCapabilities: ClientCapabilities | undefined;
@@ -116,7 +116,10 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.exchange = new ModernExchange(response, responses.settings, this.unread, this);
   }
 
-  /** The key in the fair queue of a server. All requests of a principal have one key, because they name no client. */
+  /**
+   * The key in the fair queue of a server. All requests of a principal have one key: without sessions, the gateway cannot tell
+   * which of them are from the same client.
+   */
   get key(): string {
     return this.quotaKey;
   }
@@ -244,27 +247,24 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     });
   }
 
-  /**
-   * Calls `write`, which writes the response. If the call is parked, `write` is called when the client repeats its
-   * request.
-   */
-  private write(write: () => Promise<void> | undefined): Promise<void> | undefined {
+  /** Calls `writeResponse`. If the call is parked, `writeResponse` is called when the client repeats its request. */
+  private write(writeResponse: () => Promise<void> | undefined): Promise<void> | undefined {
     const { parkable } = this;
     this.owner?.end(this);
     if (parkable) {
       parkable.finish();
       if (parkable.isParked) {
-        this.writeHeld = write;
+        this.writeHeld = writeResponse;
         return undefined;
       }
       this.services.parkedCalls.end(parkable);
     }
-    return write();
+    return writeResponse();
   }
 
-  private async writeHeldResponse(write: () => Promise<void> | undefined): Promise<void> {
+  private async writeHeldResponse(writeResponse: () => Promise<void> | undefined): Promise<void> {
     this.services.parkedCalls.end(this.parkable!);
-    await write();
+    await writeResponse();
     this.leaveInFlight();
   }
 

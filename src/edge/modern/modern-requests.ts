@@ -12,8 +12,8 @@ import { CommentRounds } from './comment-rounds.js';
 import { notInFlight, type ModernRequest } from './modern-request.js';
 
 /**
- * Minimum time between two comments on the response to a running request. A comment is written at the next interval of
- * `Sessions`, so two comments are at most 15 seconds apart.
+ * Minimum time between two comments on the response to a running request. `Sessions` causes a round of comments every 5
+ * seconds, so two comments are at most 15 seconds apart.
  */
 const QUIET_MS = 10_000;
 
@@ -24,8 +24,8 @@ interface RunningEntry {
 }
 
 /**
- * The running requests of revision 2026-07-28. Limits their number for each principal, writes keep-alive comments to
- * their responses, and cancels them at the end of the process.
+ * Keeps the running requests of revision 2026-07-28. It limits their number for each principal, writes keep-alive comments
+ * to their responses, and cancels them at the end of the process.
  */
 @Injectable()
 export class ModernRequests implements OnModuleInit {

@@ -20,7 +20,7 @@ export interface QuestionedCall {
   readonly quotaKey: string;
   /** The capabilities that the latest request of the call declared. */
   readonly capabilities: ClientCapabilities;
-  /** The call counts as in flight until this is called. Does nothing while the call does not count. */
+  /** Ends the counting of the call as in flight. Does nothing if the call is not counted. */
   leaveInFlight: () => void;
   /** The `requestDigest` of the call. */
   digest(): Buffer;
@@ -29,9 +29,9 @@ export interface QuestionedCall {
   /** Cancels the call at its server. The call fails with this error. */
   fail(error: GatewayError): void;
   /**
-   * Continues the call. `retry` is the request with which the client has repeated the call: from now on, the call
-   * answers this request. `enterInFlight` counts the call as in flight again. If it throws, `resume` throws too, and
-   * the call stays parked.
+   * Continues the call. `retry` is the request with which the client has repeated the call. From now on, messages of the
+   * call are sent in the response to `retry`. `enterInFlight` counts the call as in flight again. If `enterInFlight` throws,
+   * `resume` throws too, and the call stays parked.
    */
   resume(retry: QuestionedCall, enterInFlight: () => void): void;
 }
@@ -108,8 +108,9 @@ export class ParkableCall {
   }
 
   /**
-   * The client has repeated its request with answers, so the call is not parked any more. Asks unanswered questions
-   * again.
+   * Call this when the client has repeated its request with answers: the call is not parked any more. Asks unanswered
+   * questions again, except those that the client does not support any more. If the server has finished the call, rejects
+   * unanswered questions.
    */
   resume(answers: ReadonlyMap<string, string>): void {
     this.isParked = false;

@@ -28,7 +28,7 @@ interface Parked {
   readonly parkable: ParkableCall;
   readonly server: string;
   readonly quotaKey: string;
-  /** When the call is cancelled if its client has not answered, as `performance.now()`. */
+  /** The time at which the call is cancelled if its client has not answered, on the clock of `performance.now()`. */
   readonly expiresAt: number;
   /**
    * When `check` runs next: at `expiresAt`, or earlier if no other call can run at the server while this one is parked.
@@ -37,7 +37,7 @@ interface Parked {
 }
 
 /**
- * The calls of clients of the 2026 era in which servers ask questions (`ParkableCall`). Limits the number of parked
+ * Keeps the calls of clients of the 2026 era in which servers ask questions (`ParkableCall`). It limits the number of parked
  * calls, finds the call for a repeated request, and cancels calls whose clients do not answer in time.
  */
 @Injectable()
@@ -103,8 +103,9 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   /**
-   * The parked call whose questions a request answers. `state` is the `requestState` of the request. Returns undefined
-   * if this process has not issued the state. Throws if the state has expired, was used, or belongs to another request.
+   * Finds the parked call that `request` repeats, with answers to its questions. `state` is the `requestState` of the request.
+   * Returns undefined if this process has not issued the state. Throws if the state has expired, was used, or belongs to
+   * another request.
    */
   find(
     state: unknown,
@@ -184,8 +185,9 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   /**
-   * Cancels the oldest parked call of the principal that has the most at the server, unless this principal would then have as
-   * many. Returns whether there is room.
+   * Makes room for a call of the principal `quotaKey`: finds the principal that has the most parked calls at the server, and
+   * cancels its oldest one. Does so only if that principal has at least two more calls than `quotaKey` has now. Returns
+   * whether a call was cancelled.
    */
   private makeRoom(server: string, quotaKey: string): boolean {
     const atServer = [...this.parked.values()].filter((parked) => parked.server === server);
@@ -199,8 +201,8 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   /**
-   * Cancels the call if it has expired, or if other calls wait for its server, which runs one call at a time. Otherwise
-   * plans the next check.
+   * Cancels the call if it has expired, or if the server has not finished it and other calls wait for the server. Otherwise
+   * plans the next check. Before `expiresAt`, this runs only for a call whose server runs one call at a time.
    */
   private check(parked: Parked): void {
     const now = performance.now();

@@ -8,7 +8,7 @@ import type { Channel, ClientRequestOptions, LinkOwner } from '../../mcp/mcp-con
 import type { Principal } from '../../mcp/principal.js';
 import { MAX_QUESTIONS } from './parkable-call.js';
 
-/** Maximum time that a server's question outside of a call waits for a call in which its client can be asked. */
+/** How long a question that a server asks outside of a call waits for a call in which the client can be asked. */
 const CALL_WAIT_MS = 30_000;
 
 interface OwningRequest extends Channel {
@@ -103,8 +103,8 @@ export class SessionlessLinkOwner implements LinkOwner {
   }
 
   /**
-   * Chooses the request to whose client a message of a server goes. A parked request is chosen only if all requests are
-   * parked, because its client may never answer. Of several requests, the newest one is chosen if the owner has a
+   * Chooses the request that passes a message of a server on to its client. A parked request is chosen only if all requests
+   * are parked, because its client may never answer. Of several requests, the newest one is chosen if the owner has a
    * handle. Without a handle, none is chosen, because the requests may be of different clients.
    */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {

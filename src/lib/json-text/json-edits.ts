@@ -13,7 +13,7 @@ export const EDITS_PER_STEP = 512;
 /** The text after the edits, which are applied in steps. */
 export function* editedText(text: string, edits: readonly JsonEdit[]): Steps<string> {
   const finished: string[] = [];
-  /** The text before each edit of the current step, and its replacement. */
+  /** For each edit of the current step: the unchanged text since the previous edit, and the replacement. */
   let stepParts: string[] = [];
   let copiedTo = 0;
   for (const { start, end, text: replacement } of edits) {

@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON (RFC 8259) as a table. The entry for a state and the class of the next byte is the next state, or an
- * action of the scanner that sets the next state. The states of a value exist once for each kind of value, so that the
- * state after a value says in which container the value was.
+ * The grammar of JSON (RFC 8259) as a table. Each state has a row, with one entry for each class of the next byte. The entry is
+ * the next state, or an action of the scanner, which then sets the next state. The states of a value exist once for each kind
+ * of value, so that the state after a value says in which container the value was.
  */
 
 /** The kinds of values: at the top, in an array, in an object, and the key of a member. */
@@ -28,7 +28,7 @@ const FRACTION = 13;
 const E = 14;
 const E_SIGN = 15;
 const EXPONENT = 16;
-/** Ten states, one for each letter of `true`, `false` and `null` after the first. */
+/** Ten states: one before each letter of `true`, `false` and `null`, except before their first letters. */
 const LITERALS = 17;
 const STATES_PER_KIND = 32;
 
@@ -41,6 +41,7 @@ export const END = state(TOP, AFTER);
 export const FAILED = 4 * STATES_PER_KIND;
 /** Inside a value that is nested too deeply: only strings and brackets are recognised. */
 export const SKIP = FAILED + 1;
+/** Numbered so that `isInString` is true for it. */
 const SKIP_STRING = FAILED + STRING;
 const SKIP_ESCAPE = FAILED + ESCAPE;
 
@@ -70,7 +71,10 @@ export const isEnd = (current: number): boolean =>
 /** Whether the next byte is inside a string, which may be a key or in a skipped value. */
 export const isInString = (current: number): boolean => (current & (STATES_PER_KIND - 1)) === STRING;
 
-/** The classes of bytes, each as a string of its bytes. Other bytes are allowed only in JSON strings. */
+/**
+ * The classes of bytes, each as a string of its bytes. Of all other bytes, JSON allows control characters (`CONTROL`) nowhere,
+ * and the rest (`OTHER`) only in strings.
+ */
 const CLASS_BYTES = [
   '\t\n\r',
   ' ',
@@ -122,7 +126,7 @@ const DIGITS = `0${NON_ZERO}`;
 /** Defines the state inside a string, and the states that follow a backslash and the closing quote. */
 function defineString(inside: number, escaped: number, after: number): void {
   for (const byteClass of ALL_CLASSES) TRANSITIONS[(inside << CLASS_BITS) | byteClass] = inside;
-  // `\0` stands for its class: the other control characters.
+  // `\0` stands for the class `CONTROL`, to which it belongs.
   on(inside, '\t\n\r\0', FAILED);
   on(inside, '\\', escaped);
   on(inside, '"', after);

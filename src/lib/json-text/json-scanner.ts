@@ -72,7 +72,7 @@ export class JsonScanner {
   private isTooDeep = false;
   /** The kind of the container at each depth. At depth 0 it is `TOP`. */
   private readonly kinds: Uint8Array;
-  /** Where index 0 of the current piece is in the whole text. */
+  /** Number of bytes scanned so far. While `push` runs: the position in the whole text of index 0 of its `bytes`. */
   private offset = 0;
   private readonly outer: number[] = [];
   private readonly inner: number[] = [];
@@ -90,7 +90,7 @@ export class JsonScanner {
 
   /** Scans the next piece. The bytes are not kept. */
   push(bytes: Uint8Array, from = 0, to = bytes.length): void {
-    // While this piece is scanned, the byte at index `at` is at `offset + at` in the whole text.
+    // Until the end of this function, the byte at index `at` is at `offset + at` in the whole text.
     this.offset -= from;
     let { state } = this;
     for (let at = from; at < to; at++) {

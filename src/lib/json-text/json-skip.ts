@@ -8,7 +8,7 @@ export const CLOSE_BRACE = 0x7d;
 export const OPEN_BRACKET = 0x5b;
 export const CLOSE_BRACKET = 0x5d;
 
-/** After an escaped quote, this number of characters is read one by one. */
+/** After an escaped quote, `skipString` reads this number of characters one by one. */
 const CHARACTERS_AFTER_ESCAPE = 64;
 
 /** The index of the first token after the opening bracket. Throws if the value does not begin with this bracket. */
@@ -61,7 +61,8 @@ export function skipString(text: string, from: number): number {
   for (;;) {
     const end = text.indexOf('"', at);
     if (!isEscaped(text, end)) return end + 1;
-    // Near an escaped quote there are often more. Reading each character is then faster than searching for each quote.
+    // An escaped quote is often followed by other escaped quotes. Reading each character is then faster than searching
+    // for each quote.
     at = end + 1;
     for (const last = at + CHARACTERS_AFTER_ESCAPE; at < last; at++) {
       const code = text.charCodeAt(at);

@@ -150,7 +150,7 @@ export class ScannedObject extends SharedJson {
     return new ScannedObject(target, positions);
   }
 
-  /** Copies the bytes of the other members. */
+  /** Copies the bytes of the members whose keys are not among `keys`. */
   override without(keys: ReadonlySet<string>): ScannedObject {
     const parts: Buffer[] = [];
     const positions: number[] = [];
@@ -259,8 +259,9 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * The members of an object, whose text is divided at the positions. Each member has two parts: the first begins with `{` or
- * a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
+ * The members of an object. `parts` is the text of the object, divided at the positions of a `ScannedObject`. Each member has
+ * two parts: the first begins with `{` or a comma and contains the key, the second begins with a colon and contains the
+ * value. The last part is `}`.
  */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];

@@ -107,7 +107,7 @@ export function* lineSteps(json: JsonText): Steps<Buffer> {
   return yield* oneLineSteps(bytes);
 }
 
-/** Results with more characters are encoded in steps. */
+/** If an object has more characters after its edits, `editedObject` encodes it in steps. */
 const MAX_UNSLICED_LENGTH = 262_144;
 
 /** The object after edits of its text, with the new positions of its members. */

@@ -1,6 +1,6 @@
 import { inputBudget, type IterationBudget } from './iteration-budget.js';
 
-/** The source of the pieces. While the source is paused, it delivers only pieces that it has read already. */
+/** The stream that delivers the pieces of an input. While it is paused, it delivers only pieces that it has read already. */
 interface InputSource {
   pause(): void;
   resume(): void;

@@ -3,7 +3,7 @@ import type { Yield } from './slices.js';
 /** A job as a generator. It yields between steps, so that its caller can let the event loop run in between. */
 export type Steps<Result = void> = Generator<void, Result>;
 
-/** Runs a job in slices. A job that fits into the current slice is finished when the call returns its promise. */
+/** Runs a job in slices. If the job fits into the current slice, it is finished before `runSliced` returns the promise. */
 export async function runSliced<Result>(steps: Steps<Result>, yieldIfDue: Yield): Promise<Result> {
   for (;;) {
     const step = steps.next();

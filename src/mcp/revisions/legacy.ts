@@ -2,7 +2,7 @@ import type { Era } from '../../core/errors.js';
 import { primingFrame, type EventFrame } from '../event-frame.js';
 import { JsonRpcError } from '../json-rpc-error.js';
 
-/** Requests of the revisions with sessions. */
+/** The methods of the requests of the revisions with sessions. */
 const METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',

@@ -3,7 +3,7 @@ import { MODERN_VERSION } from '../envelope.js';
 import { JsonRpcError } from '../json-rpc-error.js';
 import type { Revision } from './revision.js';
 
-/** Requests of the revisions without sessions. */
+/** The methods of the requests of revision 2026-07-28. */
 const METHODS: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
@@ -19,7 +19,10 @@ const METHODS: ReadonlySet<string> = new Set([
 
 const ERA: Era = '2026';
 
-/** Revision 2026-07-28. `modernResult` adds the members that only results of this revision have. */
+/**
+ * Revision 2026-07-28. What differs in its results is not among these members: `modernResult` adds what the revision requires
+ * in a result.
+ */
 export const MODERN_REVISION: Revision = {
   version: MODERN_VERSION,
   era: ERA,
@@ -31,7 +34,10 @@ export const MODERN_REVISION: Revision = {
 
 export const MODERN_VERSIONS: readonly string[] = [MODERN_REVISION.version];
 
-/** Whether the text is the version of a revision without sessions, which the gateway may not know. Versions are dates. */
+/**
+ * Whether the text is the version of a revision without sessions: 2026-07-28 or a later date. The gateway does not support the
+ * later revisions.
+ */
 export const isModernVersion = (version: string): boolean =>
   version === MODERN_REVISION.version ||
   (version > MODERN_REVISION.version && /^\d{4}-\d\d-\d\d$/.test(version));

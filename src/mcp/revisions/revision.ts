@@ -21,9 +21,12 @@ export interface Revision {
 /** The revisions that `initialize` may agree on, newest first. */
 const REVISIONS: readonly Revision[] = LEGACY_REVISIONS;
 
+/** The newest revision with `initialize`. Revision 2026-07-28 is newer, but has no `initialize`. */
 export const [LATEST_REVISION]: readonly [Revision, ...Revision[]] = LEGACY_REVISIONS;
 
+/** The revision with `initialize` that has this version; undefined if there is none. */
 export const revisionOf = (version: unknown): Revision | undefined =>
   REVISIONS.find((revision) => revision.version === version);
 
+/** The versions of the revisions with `initialize`, newest first. */
 export const SUPPORTED_VERSIONS: readonly string[] = REVISIONS.map((revision) => revision.version);

@@ -113,7 +113,7 @@ export class PostClient implements HttpConnectionOwner {
     this.idleCheck ??= setTimeout(() => this.closeExpired(), IDLE_CHECK_INTERVAL_MS).unref();
   }
 
-  /** Undefined when no idle connection is usable. Closes those that are not. */
+  /** Returns a usable idle connection, or undefined when there is none. Closes the unusable connections that it finds. */
   private takeIdle(): HttpConnection | undefined {
     for (;;) {
       const connection = this.idle.pop();
@@ -122,7 +122,10 @@ export class PostClient implements HttpConnectionOwner {
     }
   }
 
-  /** Opens a connection for each waiting request that will find none, up to the maximum. */
+  /**
+   * Opens connections, up to the maximum, until there is one for each waiting request. Connections that are being opened or were
+   * just released count.
+   */
   private connectAsNeeded(): void {
     if (this.isDestroyed) return;
     while (

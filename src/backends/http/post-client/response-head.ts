@@ -4,7 +4,7 @@ export interface ResponseHead {
   readonly status: number;
   /** Names are in lower case. A repeated field is an array. */
   readonly headers: ResponseHeaders;
-  /** The number of bytes of the body. Without it, the body ends with its last chunk, or with the connection. */
+  /** The number of bytes of the body or, if the head does not state it, what ends the body: its last chunk, or the connection. */
   readonly bodyLength: number | 'chunked' | 'until-close';
   /** Whether the server keeps the connection open for another request. */
   readonly isPersistent: boolean;

@@ -2,7 +2,7 @@ import { isField, parseResponseHead, type ResponseHead } from './response-head.j
 
 /** Maximum size of a head, as in Node's HTTP client by default. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Maximum size of the size line of a chunk, and of all trailers together. */
+/** Maximum bytes of the line that states the size of a chunk, and of all trailers together. */
 const MAX_LINE_BYTES = 4 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
 const END_OF_LINE = '\r\n';
@@ -31,7 +31,10 @@ export class ResponseParser {
   /** The beginning of a head or line whose end has not arrived. */
   private partial: Buffer = EMPTY;
   private trailerBytes = 0;
-  /** The latest head. Servers send the same head many times, because a date in it changes once per second. */
+  /**
+   * The latest head, parsed. The head of the next response is often the same text: usually only its date differs, and that
+   * changes only once per second.
+   */
   private latestHead: { readonly text: string; readonly head: ResponseHead } | undefined;
 
   /** `onComplete` is called when a whole response has arrived. */
@@ -45,7 +48,7 @@ export class ResponseParser {
     this.trailerBytes = 0;
   }
 
-  /** Throws when the bytes do not continue the response, or follow its end. The connection must not be used after that. */
+  /** Throws when the response is invalid, or when bytes arrive after its end. The connection must not be used after that. */
   push(bytes: Buffer): void {
     const all = this.partial === EMPTY ? bytes : Buffer.concat([this.partial, bytes]);
     this.partial = EMPTY;
