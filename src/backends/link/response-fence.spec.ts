@@ -14,8 +14,16 @@ class FencedLink {
   readonly ended = new EndedCalls();
   readonly pings: ((isAnswered: boolean) => void)[] = [];
   hasOtherInFlight = false;
+  /** How often the calls in flight were read. */
+  reads = 0;
   readonly fence = new ResponseFence(
-    { ping: (settled) => this.pings.push(settled), hasOtherInFlight: () => this.hasOtherInFlight },
+    {
+      ping: (settled) => this.pings.push(settled),
+      hasOtherInFlight: () => {
+        this.reads++;
+        return this.hasOtherInFlight;
+      },
+    },
     this.ended,
   );
 
@@ -83,10 +91,10 @@ describe('ResponseFence', () => {
     );
   });
 
-  it('sends no ping while one client calls', () => {
+  it('sends no ping while one client calls, and does not read the calls in flight', () => {
     const link = new FencedLink();
     for (let n = 0; n < 3; n++) link.call('a');
-    expect(link.pings).toHaveLength(0);
+    expect([link.pings.length, link.reads]).toEqual([0, 0]);
   });
 
   it('sends a ping before a call that begins within the grace after a call of another client', async () => {
