@@ -41,8 +41,8 @@ async function open(options: Partial<LinkOptions> = {}, script: TransportScript 
     link,
     unattributed,
     broadcast,
-    call: (client: string, runsAlone = false): SentCall => {
-      const fake = clients.get(client) ?? new FakeClient(client, {}, 'p');
+    call: (client: string, runsAlone = false, principal = 'p'): SentCall => {
+      const fake = clients.get(client) ?? new FakeClient(client, {}, principal);
       clients.set(client, fake);
       const caller = fake.call();
       outcomeOf(link.request({ method: 'x', caller, runsAlone, timeoutMs: 600_000 }));
@@ -164,6 +164,27 @@ describe('JsonRpcLink with one stream for everything, after a call of another cl
     expect(transport.all('ping')).toHaveLength(2);
   });
 
+  it('counts the call longer if messages are read late', async () => {
+    const { transport, call, end, reaches } = await open();
+    const [a, b] = [call('a'), call('b')];
+    end(a);
+    await advanceTime(ORIGIN_GRACE_MS - 1);
+    transport.inbound!.expectMessagesSince(performance.now());
+    await advanceTime(ORIGIN_GRACE_MS - 1);
+    expect(reaches(b)).toBe(false);
+    await advanceTime(1);
+    expect(reaches(b)).toBe(true);
+  });
+
+  it('sends no ping at the end of a call while only a client of another principal has a call in flight', async () => {
+    const { transport, call, end } = await open();
+    call('x', false, 'another');
+    const b = call('b');
+    await advanceTime(120_000);
+    end(b);
+    expect(transport.all('ping')).toEqual([]);
+  });
+
   it.each([
     ['the server does not declare log messages', {}, { facts: QUIET_FACTS }, true],
     ['there is a notification stream', {}, { hasOneStream: false }, false],
@@ -267,6 +288,21 @@ describe('JsonRpcLink to a server that sends a message after its response while 
         cause: expect.stringContaining('isolation: session'),
       },
     ]);
+  });
+
+  it('drops messages also if the server does not declare log messages', async () => {
+    const harness = await open({}, { facts: QUIET_FACTS });
+    harness.end(harness.call('a'));
+    harness.transport.request('q', 'elicitation/create', {});
+    expect(await reachesAfterAnother(harness)).toBe(false);
+  });
+
+  it('logs nothing on a link with a notification stream, whose messages may come after the response', async () => {
+    const lines = recordLog();
+    const { transport, call, end } = await open({}, { hasOneStream: false });
+    end(call('a'));
+    transport.notify(MESSAGE, { level: 'info' });
+    expect(lines).toEqual([]);
   });
 
   it('logs nothing on the link of one session, whose messages all reach that session', async () => {

@@ -21,6 +21,13 @@ describe('LateMessages', () => {
     expect([late.received(true), late.areExpected]).toEqual([false, false]);
   });
 
+  it('are expected after the last call, also if calls are added in another order than that in which they ended', () => {
+    const late = new LateMessages();
+    late.callEnded(performance.now());
+    late.callEnded(performance.now() - LATE_MESSAGE_MS);
+    expect(late.received(true)).toBe(true);
+  });
+
   it('are still expected after a message that belongs to no call', () => {
     const late = new LateMessages();
     late.callEnded(performance.now());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
-import { EndedCalls, ORIGIN_GRACE_MS } from './ended-calls.js';
+import { EndedCalls, ORIGIN_GRACE_MS, type ClientKey } from './ended-calls.js';
 import { ResponseFence, SHARED_USE_MS } from './response-fence.js';
 
 const CLIENTS = ['a', 'b', 'c'] as const;
@@ -27,16 +27,16 @@ class FencedLink {
     this.ended,
   );
 
-  begin(client: string): void {
+  begin(client: ClientKey): void {
     this.fence.callBegins(client, PRINCIPAL);
   }
 
-  end(client: string, principal = PRINCIPAL): void {
+  end(client: ClientKey, principal = PRINCIPAL): void {
     this.ended.add(client, principal);
     this.fence.callEnded(client, principal);
   }
 
-  call(client: string): void {
+  call(client: ClientKey): void {
     this.begin(client);
     this.end(client);
   }
@@ -97,6 +97,15 @@ describe('ResponseFence', () => {
     expect([link.pings.length, link.reads]).toEqual([0, 0]);
   });
 
+  it('sends a ping at the end of every call without a session', () => {
+    const link = new FencedLink();
+    for (const id of [1, 2]) {
+      link.call(id);
+      expect(link.pings).toHaveLength(id);
+      link.pings.at(-1)!(true);
+    }
+  });
+
   it('sends a ping before a call that begins within the grace after a call of another client', async () => {
     const link = new FencedLink();
     link.call('a');
@@ -154,6 +163,15 @@ describe('ResponseFence', () => {
       expect(link.pings).toHaveLength(count);
     },
   );
+
+  it('does not read the calls in flight again after that minute until another client calls', async () => {
+    const link = new FencedLink();
+    link.begin('a');
+    link.begin('b');
+    await advanceTime(SHARED_USE_MS);
+    for (let n = 0; n < 3; n++) link.call('b');
+    expect(link.reads).toBe(1);
+  });
 
   it('sends no ping within the grace after a call of another principal', async () => {
     const link = new FencedLink();

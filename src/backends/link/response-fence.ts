@@ -42,7 +42,9 @@ export class ResponseFence {
   /** To be called before a call is sent, so that the ping precedes the call. */
   callBegins(client: ClientKey, principal: string): void {
     if (client !== this.latestClient) {
-      if (this.latestClient !== undefined) this.switchedAt = performance.now();
+      // Every call without a session counts as one of another client, also the next one.
+      const hasNoSession = typeof client === 'number';
+      if (hasNoSession || this.latestClient !== undefined) this.switchedAt = performance.now();
       this.latestClient = client;
     }
     if (this.afterPing.hasOtherThan(client)) this.requestPing(principal);
