@@ -28,7 +28,6 @@ async function logAfter(waited, name) {
 
 const tools = {
   async during(name) {
-    await nextIteration();
     await log(name);
     const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
     const { content } = await server.request(

@@ -81,6 +81,7 @@ async function reachesAfterAnother({ transport, call, end, reaches }: Awaited<Re
   end(call('a'));
   const b = call('b');
   for (const { id } of transport.all('ping')) transport.answer(id, {});
+  await flushPromises();
   return reaches(b);
 }
 
@@ -137,11 +138,48 @@ describe('JsonRpcLink with one stream for everything, after a call of another cl
     expect([reaches(b), closed]).toEqual([false, {}]);
   });
 
-  it('sends the ping before the call of the other client that begins next', async () => {
-    const { transport, call, end } = await open();
+  it('sends the next call of another client when the server has answered the ping', async () => {
+    const { transport, link, call, end } = await open();
     end(call('a'));
-    call('b');
-    expect(transport.sent.map(({ method }) => method)).toEqual(['x', 'ping', 'x']);
+    const b = new FakeClient('b', {}, 'p').call();
+    outcomeOf(link.request({ method: 'y', caller: b, timeoutMs: 600_000 }));
+    expect(transport.sent.map(({ method }) => method)).toEqual(['x', 'ping']);
+    transport.answer(transport.only('ping').id, {});
+    await flushPromises();
+    transport.notify(MESSAGE, { level: 'info' });
+    expect([transport.only('y').method, b.notifications.length]).toEqual(['y', 1]);
+  });
+
+  it('sends the next call of another client after a second when the ping is not answered, and later calls at once', async () => {
+    const { transport, link, call, end } = await open();
+    end(call('a'));
+    const b = new FakeClient('b', {}, 'p').call();
+    outcomeOf(link.request({ method: 'y', caller: b, timeoutMs: 600_000 }));
+    await advanceTime(ORIGIN_GRACE_MS - 1);
+    expect(transport.all('y')).toEqual([]);
+    await advanceTime(1);
+    transport.answer(transport.only('y').id, {});
+    call('a');
+    expect(transport.all('x')).toHaveLength(2);
+  });
+
+  it('sends a call at once while a call of another client is in flight', async () => {
+    const { transport, call, end } = await open();
+    const [a] = [call('a'), call('b')];
+    end(a);
+    call('c');
+    expect(transport.sent.map(({ method }) => method)).toEqual(['x', 'x', 'ping', 'x']);
+  });
+
+  it('does not send a call that is cancelled while it waits for the ping', async () => {
+    const { transport, link, call, end } = await open();
+    end(call('a'));
+    const b = new FakeClient('b', {}, 'p').call();
+    const outcome = outcomeOf(link.request({ method: 'y', caller: b, timeoutMs: 600_000 }));
+    b.cancel();
+    transport.answer(transport.only('ping').id, {});
+    await flushPromises();
+    expect([outcome.error !== undefined, transport.all('y')]).toEqual([true, []]);
   });
 
   it('pings when the server has answered a cancelled call', async () => {

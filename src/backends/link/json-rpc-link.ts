@@ -181,7 +181,11 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   request(request: LinkRequest): Promise<JsonText> {
-    return this.handshake.protocol.request(request, this.send);
+    const { protocol } = this.handshake;
+    const fenced = this.pending.requestBegins(request);
+    return fenced
+      ? fenced.then(() => protocol.request(request, this.send))
+      : protocol.request(request, this.send);
   }
 
   /** Sends one request and resolves with the result as the server wrote it. */

@@ -52,9 +52,13 @@ export class MessageOrigins<T extends RequestInFlight> {
     this.fence = new ResponseFence({ ping, hasOtherInFlight }, this.ended);
   }
 
-  /** To be called before a request is sent. `nextId` is greater than the id of any earlier request. */
-  requestBegins({ caller, runsAlone }: LinkRequest, nextId: number): void {
-    if (this.fence && caller && !runsAlone) this.fence.callBegins(clientKey(nextId, caller), caller.quotaKey);
+  /**
+   * To be called before a request is sent, which should be sent when the returned promise has resolved (see
+   * `ResponseFence.callBegins`). `nextId` is greater than the id of any earlier request.
+   */
+  requestBegins({ caller, runsAlone }: LinkRequest, nextId: number): Promise<void> | undefined {
+    if (!this.fence || !caller || runsAlone) return undefined;
+    return this.fence.callBegins(clientKey(nextId, caller), caller.quotaKey);
   }
 
   callEnded(client: ClientKey, principal: string): void {

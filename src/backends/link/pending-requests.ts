@@ -94,6 +94,11 @@ export class PendingRequests {
     this.origins.fenceResponses(ping);
   }
 
+  /** See `MessageOrigins.requestBegins`. */
+  requestBegins(request: LinkRequest): Promise<void> | undefined {
+    return this.origins.requestBegins(request, this.byId.latestId + 1);
+  }
+
   /** Assigns an id to a request, which must be sent after that. Throws when its progress token is too long. */
   add(
     request: LinkRequest,
@@ -102,7 +107,6 @@ export class PendingRequests {
   ): PendingRequest {
     const deadline = request.deadline ?? performance.now() + request.timeoutMs;
     const paramsMembers = request.paramsMembers ?? membersWithToken(request.params);
-    this.origins.requestBegins(request, this.byId.latestId + 1);
     const pending: PendingRequest = {
       id: this.byId.nextId(),
       request,

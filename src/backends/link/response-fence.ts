@@ -1,3 +1,4 @@
+import { Waiters } from '../../lib/listeners/waiters.js';
 import { LatestEnds, type ClientKey, type EndedCalls } from './ended-calls.js';
 
 /** For this time after another client has called, each end of a call is followed by a ping. */
@@ -18,8 +19,8 @@ interface FenceHost {
 /**
  * The ended calls of one link that may be the origin of messages that have not been read. On a link with one stream for
  * everything, the response to a ping shows that the messages have been read that the server had written before. The link
- * pings only while several clients of one principal call, at most one ping is in flight, and no call waits for it. Without
- * a response, an ended call counts for `ORIGIN_GRACE_MS`.
+ * pings only while several clients of one principal call, and at most one ping is in flight. Without a response, an ended call
+ * counts for `ORIGIN_GRACE_MS`.
  */
 export class ResponseFence {
   /** Calls that ended before the ping in flight was sent. Empty when no ping is in flight. */
@@ -29,6 +30,9 @@ export class ResponseFence {
   private isPinging = false;
   /** Whether another ping is to follow the one in flight. */
   private isPingWanted = false;
+  /** Whether a ping has failed. No call waits for a ping then. */
+  private hasFailed = false;
+  private readonly waiters = new Waiters();
   /** The client of the latest call. */
   private latestClient: ClientKey | undefined;
   /** When the calls of `latestClient` followed one of another client; -Infinity while only one client calls. */
@@ -39,8 +43,12 @@ export class ResponseFence {
     private readonly ended: EndedCalls,
   ) {}
 
-  /** To be called before a call is sent, so that the ping precedes the call. */
-  callBegins(client: ClientKey, principal: string): void {
+  /**
+   * To be called before a call is sent. If no call of another client is in flight, the call should be sent when the returned
+   * promise has resolved: many servers write the first message of a call before the response to a ping that they read together
+   * with the call, and it could not be attributed. Undefined if there is nothing to wait for.
+   */
+  callBegins(client: ClientKey, principal: string): Promise<void> | undefined {
     if (client !== this.latestClient) {
       // Every call without a session counts as one of another client, also the next one.
       const hasNoSession = typeof client === 'number';
@@ -48,12 +56,11 @@ export class ResponseFence {
       this.latestClient = client;
     }
     if (this.afterPing.hasOtherThan(client)) this.requestPing(principal);
+    if (!this.isPinging || this.hasFailed || !this.beforePing.hasOtherThan(client)) return undefined;
+    return this.host.hasOtherInFlight(client, principal) ? undefined : this.waiters.wait();
   }
 
-  /**
-   * While several clients call, the ping is sent at once and not with the next call: many servers write the first message of a
-   * call before the response to a ping that they read together with the call.
-   */
+  /** While several clients call, the ping is sent at once and not with the next call, which then usually need not wait. */
   callEnded(client: ClientKey, principal: string): void {
     const now = performance.now();
     this.afterPing.add(client, now);
@@ -90,8 +97,12 @@ export class ResponseFence {
 
   private settle(isAnswered: boolean): void {
     this.isPinging = false;
-    if (!isAnswered) this.afterPing.addAll(this.beforePing);
+    if (!isAnswered) {
+      this.hasFailed = true;
+      this.afterPing.addAll(this.beforePing);
+    }
     this.beforePing.clear();
+    this.waiters.release();
     if (this.isPingWanted) this.sendPing();
   }
 }
