@@ -28,7 +28,7 @@ class FencedLink {
   );
 
   begin(client: ClientKey): void {
-    this.fence.callBegins(client, PRINCIPAL);
+    void this.fence.callBegins(client, PRINCIPAL);
   }
 
   end(client: ClientKey, principal = PRINCIPAL): void {
