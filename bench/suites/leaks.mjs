@@ -12,8 +12,10 @@ const LINES = 30_000;
 const DRAIN_TIMEOUT_MS = 60_000;
 /** The first one calls alone for a while, so that calls of it and of no other client are in flight. */
 const CLIENTS = ['a', 'b', 'c'];
-/** Clients with a key each. */
-const PRINCIPALS = ['a', 'b'];
+/** Clients with a key each, named as the client, unless they share one. */
+const STDIO_CLIENTS = ['a', 'b'];
+/** The key of clients of one principal. */
+const KEY = 'shared';
 /** Longer than messages without an origin are dropped after a call. */
 const QUIET_MS = 1500;
 
@@ -27,7 +29,12 @@ export async function leaks() {
     ...(await leaksOf(`${CALLS} calls`, CALLS, callInTurnAndAtOnce)),
     ...(await leaksOf(`one call with ${LINES} lines`, LINES, ([client]) => client.call(1, { lines: LINES }))),
     ...(await leaksOf('a call that cuts the stream', 1, ([client]) => client.call(1, { cuts: true }))),
-    ...(await leaksOf(`${CALLS} calls of two principals over stdio`, CALLS, callInTurnAndAtOnce, startStdio)),
+    ...(await leaksOf(`${CALLS} calls of two principals over stdio`, CALLS, callInTurnAndAtOnce, () =>
+      startStdio(STDIO_CLIENTS, STDIO_CLIENTS),
+    )),
+    ...(await leaksOf(`${CALLS} calls of two clients of one key over stdio`, CALLS, callAtOnce, () =>
+      startStdio(STDIO_CLIENTS, [KEY, KEY]),
+    )),
   ];
 }
 
@@ -38,12 +45,16 @@ async function startHttp() {
   return { gateway, stop: backend.stop, clients: await openAll(gateway, CLIENTS) };
 }
 
-/** The gateway in front of the server over stdio, and clients of two principals. */
-async function startStdio() {
-  const apiKeys = PRINCIPALS.map((id) => ({ id, hash: `sha256:${hash('sha256', id)}`, projects: ['*'] }));
+/** The gateway in front of the server over stdio, and clients with these names and keys. */
+async function startStdio(names, keys) {
+  const apiKeys = Array.from(new Set(keys), (id) => ({
+    id,
+    hash: `sha256:${hash('sha256', id)}`,
+    projects: ['*'],
+  }));
   const server = { command: process.execPath, args: [SERVER, 'stdio'] };
-  const gateway = await startGateway({ auth: { apiKeys }, mcpServers: { bench: server } }, PRINCIPALS[0]);
-  return { gateway, stop: () => {}, clients: await openAll(gateway, PRINCIPALS) };
+  const gateway = await startGateway({ auth: { apiKeys }, mcpServers: { bench: server } }, keys[0]);
+  return { gateway, stop: () => {}, clients: await openAll(gateway, names, keys) };
 }
 
 async function startGateway(config, key) {
@@ -57,7 +68,8 @@ async function startGateway(config, key) {
 
 const authorizationOf = (key) => ({ authorization: `Bearer ${key}` });
 
-const openAll = (gateway, names) => Promise.all(names.map((name) => LoggingClient.open(gateway.url, name)));
+const openAll = (gateway, names, keys = names) =>
+  Promise.all(names.map((name, n) => LoggingClient.open(gateway.url, name, keys[n])));
 
 async function leaksOf(calls, messages, act, start = startHttp) {
   const { leaked, own, dropped } = await measure(messages, act, start);
@@ -75,6 +87,14 @@ async function callInTurnAndAtOnce(clients) {
   const perClient = Math.floor(CALLS / (clients.length + 1));
   await clients[0].call(CALLS - clients.length * perClient);
   await Promise.all(clients.map((client) => client.call(perClient)));
+}
+
+/** Calls of one client alone would show that the server logs after its responses. */
+async function callAtOnce(clients) {
+  const perClient = Math.floor(CALLS / clients.length);
+  await Promise.all(
+    clients.map((client, n) => client.call(n === 0 ? CALLS - (clients.length - 1) * perClient : perClient)),
+  );
 }
 
 async function measure(messages, act, start) {
@@ -115,10 +135,10 @@ class LoggingClient {
   #stream = new AbortController();
   #lastId = 0;
 
-  static async open(url, name) {
+  static async open(url, name, key) {
     const client = new LoggingClient();
     client.#name = name;
-    const { connection, headers } = await openSession(url, authorizationOf(name));
+    const { connection, headers } = await openSession(url, authorizationOf(key));
     client.#connection = connection;
     client.#headers = headers;
     await client.#request('logging/setLevel', { level: 'debug' });

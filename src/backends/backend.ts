@@ -280,7 +280,18 @@ export class Backend {
     deadline: number,
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
-    const request = { method, params, paramsMembers, caller, timeoutMs, deadline, target, paramHeaders };
+    const runsAlone = this.gate.runsOneCall;
+    const request = {
+      method,
+      params,
+      paramsMembers,
+      caller,
+      runsAlone,
+      timeoutMs,
+      deadline,
+      target,
+      paramHeaders,
+    };
     return this.isolatedLinks ? this.isolatedLinks.request(request) : this.connection.request(request);
   }
 

@@ -56,12 +56,10 @@ export class AbandonedRequests {
     return true;
   }
 
-  /** To be called when the server has responded to a request. An abandoned request counts as ended now. */
-  responded(id: number): void {
+  /** To be called when the server has responded to a request. Returns the client if the request was abandoned. */
+  responded(id: number): Pick<AbandoningClient, 'key' | 'quotaKey'> | undefined {
     const request = this.byId.get(id);
-    if (!request) return;
-    const { key, quotaKey } = this.delete(request);
-    this.ended.add(key, quotaKey);
+    return request && this.delete(request);
   }
 
   /** Whether a client other than this one has abandoned requests. Clients whose session has ended do not count. */

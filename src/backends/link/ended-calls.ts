@@ -1,3 +1,5 @@
+import { LateMessages } from './late-messages.js';
+
 /**
  * The time after the end of a call during which the call may be the origin of messages on other streams than its response
  * stream. If such a stream was paused or interrupted, the time begins when the gateway reads that stream again.
@@ -8,7 +10,7 @@ export const ORIGIN_GRACE_MS = 1000;
 export type ClientKey = string | number;
 
 /** Stores two times only: when the last call with the latest key ended, and when the last call with any other key ended. */
-class LatestEnds<Key> {
+export class LatestEnds<Key> {
   private latestKey: Key | undefined;
   /** When the last call with `latestKey` ended. */
   private latestAt = -Infinity;
@@ -25,6 +27,19 @@ class LatestEnds<Key> {
       this.latestKey = key;
       this.latestAt = endedAt;
     }
+  }
+
+  /** Adds the ends that `others` stores. */
+  addAll(others: LatestEnds<Key>): void {
+    if (others.latestKey === undefined) return;
+    this.add(others.latestKey, others.latestAt);
+    this.othersAt = Math.max(this.othersAt, others.othersAt);
+  }
+
+  clear(): void {
+    this.latestKey = undefined;
+    this.latestAt = -Infinity;
+    this.othersAt = -Infinity;
   }
 
   /** See `EndedCalls.renew`. */
@@ -49,6 +64,8 @@ class LatestEnds<Key> {
 export class EndedCalls {
   private readonly clients = new LatestEnds<ClientKey>();
   private readonly principals = new LatestEnds<string>();
+  /** Whether the server sends messages of a call after its response. All shared links of the server contribute. */
+  readonly late = new LateMessages();
 
   /**
    * Calls may be added in another order than that in which they ended. `principal` is the `quotaKey` of the caller.
@@ -56,6 +73,7 @@ export class EndedCalls {
   add(client: ClientKey, principal: string, endedAt = performance.now()): void {
     this.clients.add(client, endedAt);
     this.principals.add(principal, endedAt);
+    this.late.callEnded(endedAt);
   }
 
   /**

@@ -16,8 +16,9 @@ import type { LinkMonitor } from './link-monitor.js';
 import { ACKNOWLEDGED } from './listen-stream.js';
 import type { LinkWarnings } from './link-warnings.js';
 import type { ServerNotification } from './link.js';
+import type { MessageOrigin } from './message-origins.js';
 import type { PendingRequests } from './pending-requests.js';
-import type { ServerRequests } from './server-requests.js';
+import { FORWARDED_METHODS, type ServerRequests } from './server-requests.js';
 import type { MessageExtra } from './transport.js';
 
 /**
@@ -62,6 +63,10 @@ export interface InboundOptions {
   readonly owner?: LinkOwner | undefined;
 }
 
+const LATE_MESSAGES_CAUSE =
+  'they could reach another client, so messages without an origin are dropped and requests refused ' +
+  'for 1 s after a call of another client; isolation: session keeps them';
+
 interface InboundMessagesEvents {
   /** Updates or list changes were dropped because they were beyond the rate. */
   lost(): void;
@@ -83,7 +88,7 @@ export class InboundMessages {
   constructor(
     private readonly pending: Pick<
       PendingRequests,
-      'respond' | 'fail' | 'origin' | 'receiveProgress' | 'expectMessagesSince'
+      'respond' | 'fail' | 'origin' | 'receivedOutsideCalls' | 'receiveProgress' | 'expectMessagesSince'
     >,
     private readonly serverRequests: Pick<ServerRequests, 'receive' | 'reject' | 'cancel'>,
     private readonly monitor: Pick<LinkMonitor, 'received'>,
@@ -159,7 +164,9 @@ export class InboundMessages {
     const { id, method } = message;
     const params = paramsWithoutTask(message.params, paramsOf(message));
     const { owner } = this.options;
-    const { callers } = this.pending.origin(streamRequestId);
+    const origin = this.pending.origin(streamRequestId);
+    if (FORWARDED_METHODS.has(method)) this.checkOrder(origin);
+    const { callers } = origin;
     const channel = callers.at(-1) ?? owner;
     const isOfCall = owner === undefined || streamRequestId !== undefined;
     this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
@@ -177,10 +184,11 @@ export class InboundMessages {
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
     } else if (method === 'notifications/message') {
-      const { callers, isAmbiguous } = this.pending.origin(streamRequestId);
-      const channel = callers.at(-1) ?? this.options.owner;
+      const origin = this.pending.origin(streamRequestId);
+      this.checkOrder(origin);
+      const channel = origin.callers.at(-1) ?? this.options.owner;
       // The message may contain data of one client, and it is not known which client that is.
-      if (isAmbiguous && !channel) this.options.onUnattributed?.('message');
+      if (origin.isAmbiguous && !channel) this.options.onUnattributed?.('message');
       else this.notificationListener({ method, params, paramsText, channel });
     } else if (!this.subscriptionFilter)
       this.notificationListener({ method, params, paramsText, channel: undefined });
@@ -188,6 +196,12 @@ export class InboundMessages {
       const text = paramsText && withoutSubscriptionId(paramsText);
       this.notificationListener({ method, params, paramsText: text, channel: undefined });
     }
+  }
+
+  /** Detects, on a link that clients share, that the server sends messages of a call after its response. */
+  private checkOrder({ isOutsideCalls, isAmbiguous }: MessageOrigin): void {
+    if (isOutsideCalls && !this.options.owner && this.pending.receivedOutsideCalls(isAmbiguous))
+      this.warnings.add('the server sends messages after its responses', LATE_MESSAGES_CAUSE);
   }
 
   /** Refuses an invalid request of the server, or fails the pending request to which an invalid response belongs. */

@@ -1,6 +1,8 @@
+import { RemoteError } from '../../core/errors.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
+import { ORIGIN_GRACE_MS } from './ended-calls.js';
 import type { LinkEra } from './era-record.js';
 import type { ExpirableLink } from './era-watch.js';
 import { eraChanged, Handshake } from './handshake.js';
@@ -114,6 +116,7 @@ export class JsonRpcLink implements ExpirableLink {
     try {
       await transport.start();
       await link.handshake.open();
+      link.fenceResponses();
       return link;
     } catch (error) {
       await link.close();
@@ -178,30 +181,57 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   request(request: LinkRequest): Promise<JsonText> {
-    return this.handshake.protocol.request(request, this.send);
+    const { protocol } = this.handshake;
+    const fenced = this.pending.requestBegins(request);
+    return fenced
+      ? fenced.then(() => protocol.request(request, this.send))
+      : protocol.request(request, this.send);
   }
 
   /** Sends one request and resolves with the result as the server wrote it. */
   private readonly send = (request: LinkRequest): Promise<JsonText> =>
-    new Promise((resolve, reject) => {
-      if (this.closeReason) {
-        reject(new TransportError('unreachable', this.closeReason.message, {}, { cause: this.closeReason }));
-        return;
-      }
-      const signal = request.caller ? request.caller.signal : request.signal;
-      if (signal?.aborted) {
-        reject(cancelledError());
-        return;
-      }
-      const { protocol } = this.handshake;
-      const pending = this.pending.add(request, resolve, reject);
-      const { id } = pending;
-      const text = requestMessage(id, request.method, protocol.paramsOf(pending));
-      const headers = protocol.headersOf(request);
-      const onFailure = (cause: Error): void => this.sendFailed(id, toTransportError(cause));
-      if (this.transport.sendRequestText) this.transport.sendRequestText(text, id, headers, onFailure);
-      else this.transport.sendText(text, id, headers).catch(onFailure);
-    });
+    new Promise((resolve, reject) => this.sendRequest(request, resolve, reject));
+
+  /** Sends one request. `resolve` or `reject` is called before any later message of the server is processed. */
+  private sendRequest(
+    request: LinkRequest,
+    resolve: PendingRequest['resolve'],
+    reject: PendingRequest['reject'],
+  ): void {
+    if (this.closeReason) {
+      reject(new TransportError('unreachable', this.closeReason.message, {}, { cause: this.closeReason }));
+      return;
+    }
+    const signal = request.caller ? request.caller.signal : request.signal;
+    if (signal?.aborted) {
+      reject(cancelledError());
+      return;
+    }
+    const { protocol } = this.handshake;
+    const pending = this.pending.add(request, resolve, reject);
+    const { id } = pending;
+    const text = requestMessage(id, request.method, protocol.paramsOf(pending));
+    const headers = protocol.headersOf(request);
+    const onFailure = (cause: Error): void => this.sendFailed(id, toTransportError(cause));
+    if (this.transport.sendRequestText) this.transport.sendRequestText(text, id, headers, onFailure);
+    else this.transport.sendText(text, id, headers).catch(onFailure);
+  }
+
+  /**
+   * Pings the server while several clients of one principal call (see `ResponseFence`). Few servers send requests after the
+   * response to their call, so servers without log messages are not pinged.
+   */
+  private fenceResponses(): void {
+    if (this.options.owner || !this.facts.capabilities.logging) return;
+    const method = this.handshake.protocol.pingMethod;
+    this.pending.fenceResponses((settled) =>
+      this.sendRequest(
+        { method, timeoutMs: ORIGIN_GRACE_MS },
+        () => settled(true),
+        (error) => settled(error instanceof RemoteError),
+      ),
+    );
+  }
 
   /** Rejects a request that could not be sent, or whose response cannot be read. */
   private sendFailed(id: number, error: TransportError): void {

@@ -31,6 +31,8 @@ export interface LinkRequest {
   readonly deadline?: number | undefined;
   /** The sender of the client's request for which this request is made; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
+  /** Whether no other call is sent before this one has ended. It usually begins in the moment in which another call ends. */
+  readonly runsAlone?: boolean | undefined;
   /** The cancel signal of a request of the gateway itself. */
   readonly signal?: CancelSignal | undefined;
   /** Called with the id of the request, immediately before the request is sent. */

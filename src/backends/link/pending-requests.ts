@@ -10,9 +10,11 @@ import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { membersWithToken, progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import { AbandonedRequests } from './abandoned-requests.js';
-import { EndedCalls, type ClientKey } from './ended-calls.js';
+import { EndedCalls } from './ended-calls.js';
 import { brokenError, cancelledError, isLongError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
+import { clientKey, MessageOrigins, type MessageOrigin } from './message-origins.js';
+import type { Ping } from './response-fence.js';
 import { RisingProgress } from './rising-progress.js';
 
 /** Progress, and requests of the server to the client, extend the deadline of a request up to this multiple of its timeout. */
@@ -51,17 +53,6 @@ interface PendingRequestHost {
   errorOfRefusal(error: Error): Error;
 }
 
-/** The calls that a message of the server may belong to. */
-interface MessageOrigin {
-  /** The senders of these calls. All are of one client, in the order in which the calls were sent. */
-  readonly callers: readonly Caller[];
-  /** Whether the message may belong to one of several clients, or to a call that has ended. `callers` is empty then. */
-  readonly isAmbiguous: boolean;
-}
-
-const NO_CALL: MessageOrigin = { callers: [], isAmbiguous: false };
-const AMBIGUOUS: MessageOrigin = { callers: [], isAmbiguous: true };
-
 /** The pending requests of one link: matches responses, enforces deadlines, and finds the client of a server message. */
 export class PendingRequests {
   /**
@@ -75,16 +66,18 @@ export class PendingRequests {
   private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
+  private readonly origins: MessageOrigins<PendingRequest>;
 
   constructor(
     private readonly server: string,
     private readonly host: PendingRequestHost,
     /** Whether all messages arrive on one stream. The messages of a call then usually arrive before the response to it. */
-    private readonly isOrdered = false,
+    isOrdered = false,
     /** Calls that have just ended. Their messages may still arrive, and must not reach another client. */
-    private readonly ended = new EndedCalls(),
+    ended = new EndedCalls(),
   ) {
     this.abandoned = new AbandonedRequests(ended);
+    this.origins = new MessageOrigins(this.byId, this.abandoned, ended, isOrdered);
     this.deadlines = new Deadlines(
       () => this.byId,
       (pending) => this.expire(pending),
@@ -94,6 +87,16 @@ export class PendingRequests {
   /** The id of the latest request. */
   get latestId(): number {
     return this.byId.latestId;
+  }
+
+  /** See `MessageOrigins.fenceResponses`. */
+  fenceResponses(ping: Ping): void {
+    this.origins.fenceResponses(ping);
+  }
+
+  /** See `MessageOrigins.requestBegins`. */
+  requestBegins(request: LinkRequest): Promise<void> | undefined {
+    return this.origins.requestBegins(request, this.byId.latestId + 1);
   }
 
   /** Assigns an id to a request, which must be sent after that. Throws when its progress token is too long. */
@@ -126,7 +129,8 @@ export class PendingRequests {
 
   /** Settles the request that the response belongs to. Returns false for a late, second or unknown response. */
   respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): boolean {
-    this.abandoned.responded(id as number);
+    const abandoned = this.abandoned.responded(id as number);
+    if (abandoned) this.origins.callEnded(abandoned.key, abandoned.quotaKey);
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
     if (outcome === 'error' && isLongError(json)) this.host.limitReached('error-data');
@@ -183,21 +187,12 @@ export class PendingRequests {
    * came; undefined if the stream is not the response of one request.
    */
   origin(streamRequestId: RequestId | undefined): MessageOrigin {
-    if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
-    const calls: { readonly id: number; readonly caller: Caller }[] = [];
-    let client: ClientKey | undefined;
-    for (const { id, request } of this.byId) {
-      const { caller } = request;
-      if (!caller) continue;
-      const key = clientKey(id, caller);
-      client ??= key;
-      if (client !== key) return AMBIGUOUS;
-      calls.push({ id, caller });
-    }
-    if (this.mayBelongToAnotherClient(client, calls[0]?.caller.quotaKey)) return AMBIGUOUS;
-    // The id table is not ordered.
-    const callers = calls.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    return { callers, isAmbiguous: false };
+    return streamRequestId === undefined ? this.origins.ofShared() : this.origins.ofStream(streamRequestId);
+  }
+
+  /** See `MessageOrigins.receivedOutsideCalls`. */
+  receivedOutsideCalls(mayBeOfCall: boolean): boolean {
+    return this.origins.receivedOutsideCalls(mayBeOfCall);
   }
 
   /**
@@ -205,15 +200,14 @@ export class PendingRequests {
    * since `time`, so calls that have ended since then can be their origin.
    */
   expectMessagesSince(time: number): void {
-    this.abandoned.renew(time);
-    this.ended.renew(time);
+    this.origins.renew(time);
   }
 
   /** Removes a request that the server does not execute any more. Returns false when the request was removed before. */
   private end(pending: PendingRequest): boolean {
     if (!this.remove(pending)) return false;
     const { caller } = pending.request;
-    if (caller) this.ended.add(clientKey(pending.id, caller), caller.quotaKey);
+    if (caller) this.origins.callEnded(clientKey(pending.id, caller), caller.quotaKey);
     return true;
   }
 
@@ -239,18 +233,6 @@ export class PendingRequests {
         ? cancelledError(signalOf(pending.request)?.reason)
         : timeoutError(this.server, method, timeoutMs),
     );
-  }
-
-  /**
-   * Whether a message may belong to an ended or abandoned call of another client. With `isOrdered`, an ended call of the same
-   * principal does not count: if its server sends a message after the response, that message can reach another client of the
-   * principal. If it counted, every message during calls of alternating clients would be dropped.
-   */
-  private mayBelongToAnotherClient(client: ClientKey | undefined, quotaKey: string | undefined): boolean {
-    if (this.abandoned.hasOtherThan(client)) return true;
-    return this.isOrdered
-      ? this.ended.hasOtherPrincipalThan(quotaKey)
-      : this.ended.hasOtherClientThan(client);
   }
 
   private forwardProgress(id: number, caller: Caller, params: string): void {
@@ -282,13 +264,4 @@ const maxDeadlineAfter = (deadline: number, { timeoutMs }: LinkRequest): number 
 function restartDeadline(pending: PendingRequest): void {
   pending.deadline = performance.now() + pending.request.timeoutMs;
   pending.maxDeadline = maxDeadlineAfter(pending.deadline, pending.request);
-}
-
-const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;
-
-/** The origin of a message on the response stream of a request. `pending` is undefined if the request has ended. */
-function originOf(pending: PendingRequest | undefined): MessageOrigin {
-  if (!pending) return AMBIGUOUS;
-  const { caller } = pending.request;
-  return caller ? { callers: [caller], isAmbiguous: false } : NO_CALL;
 }

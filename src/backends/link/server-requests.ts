@@ -9,7 +9,11 @@ import type { Caller, Channel } from '../../mcp/mcp-context.js';
 import { progressTokenOf, progressTokenSteps, progressWithToken } from '../../mcp/params.js';
 
 /** Methods of the requests that a server may send to the client whose call it is executing. */
-const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
+export const FORWARDED_METHODS: ReadonlySet<string> = new Set([
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+]);
 
 /** Maximum requests of one server that wait for clients. */
 export const MAX_OPEN_REQUESTS_PER_LINK = 512;
