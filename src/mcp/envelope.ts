@@ -258,6 +258,11 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
   return text;
 }
 
+/** Whether a client may send this `_meta` again: progress tokens and traces differ in each request. */
+export function mayRepeat(meta: string): boolean {
+  return !meta.includes('"progressToken"') && !meta.includes('"traceparent"');
+}
+
 /** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
 function nextHopMeta(newMembers: string, meta: string): string {
   const rest = continuedMetas.get(meta);
@@ -271,11 +276,8 @@ function nextHopMeta(newMembers: string, meta: string): string {
 const continuedMetas = new TextCache((meta) => continued(withoutMembers(meta, HOP_KEYS)), {
   texts: 256,
   length: 2048,
-  stores: (meta) => !differsInEachRequest(meta),
+  stores: mayRepeat,
 });
-
-const differsInEachRequest = (meta: string): boolean =>
-  meta.includes('"progressToken"') || meta.includes('"traceparent"');
 
 /** The object's text with these members before its own. */
 const prepend = (members: string, object: string): string =>
