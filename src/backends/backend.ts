@@ -21,6 +21,7 @@ import { ServerLog } from './link/server-log.js';
 import { wasFetched } from './listing/list-deduplicator.js';
 import { ListingSync } from './listing/listing-sync.js';
 import type { ParamHeader } from '../mcp/param-headers.js';
+import type { SplitParams } from '../mcp/split-params.js';
 import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
@@ -32,6 +33,8 @@ export interface BackendCall extends TracedCall {
   readonly caller: Caller;
   /** The positions of the members of `params`, if they are known. */
   readonly paramsMembers?: readonly Member[] | undefined;
+  /** See `LinkRequest`. Absent for a call that is traced, because the context of the trace is in `_meta` too. */
+  readonly split?: SplitParams | undefined;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
   /** The arguments of the called tool that are sent in HTTP headers too. */
@@ -276,7 +279,7 @@ export class Backend {
 
   /** Sends a call over the link of the caller's `linkOwner`, or over the shared link. */
   private request(
-    { method, params, paramsMembers, caller, target, paramHeaders }: BackendCall,
+    { method, params, paramsMembers, split, caller, target, paramHeaders }: BackendCall,
     deadline: number,
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
@@ -285,6 +288,7 @@ export class Backend {
       method,
       params,
       paramsMembers,
+      split,
       caller,
       runsAlone,
       timeoutMs,

@@ -2,12 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { JsonProblem, JsonReader, type ReadJson } from '../lib/json-text/json-reader.js';
 import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
+import { RepeatedMember } from '../lib/json-text/repeated-member.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
 import { PacedInput } from '../lib/slices/paced-input.js';
+import { mayRepeat } from '../mcp/envelope.js';
 import { CLIENT_JSON_LIMITS } from '../mcp/json-limits.js';
 
+/** A client usually sends the same `_meta` in all of its requests: in the 2026 era, it is most of a request. */
+const repeatedMeta = new RepeatedMember('params', '_meta', { texts: 64, length: 1024, stores: mayRepeat });
 /** Reads bodies that arrive in one piece. `BodyReading` has checked their size. */
-const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
+const onePieceReader = new JsonReader({
+  ...CLIENT_JSON_LIMITS,
+  maxBytes: Infinity,
+  repeated: repeatedMeta,
+});
 const NO_BYTES = Buffer.alloc(0);
 const NO_RELEASE = (): void => {};
 

@@ -173,8 +173,8 @@ export function withEnvelope(
   members?: readonly Member[],
 ): string {
   const text = params ?? '{}';
-  const envelopeText = textOf(envelope);
-  const withNewMeta = (): string => prepend(`"_meta":{${envelopeText}}`, text);
+  const newMembers = envelopeText(envelope);
+  const withNewMeta = (): string => prepend(`"_meta":{${newMembers}}`, text);
   // The key may be written with escapes.
   if (!members && !text.includes('"_meta"') && !text.includes('\\u')) return withNewMeta();
   const knownMembers = members ?? membersOf(text);
@@ -183,7 +183,7 @@ export function withEnvelope(
   return mapMember(
     text,
     '_meta',
-    (meta) => (meta.startsWith('{') ? nextHopMeta(envelopeText, meta) : `{${envelopeText}}`),
+    (meta) => (meta.startsWith('{') ? nextHopMeta(newMembers, meta) : `{${newMembers}}`),
     knownMembers,
   );
 }
@@ -251,15 +251,20 @@ const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${J
 export const NO_CAPABILITIES = memberOf('clientCapabilities', {});
 
 /** The members of `_meta` that make up the envelope. */
-function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
+export function envelopeText({ members, logLevel, progressToken }: RequestEnvelope): string {
   let text = members;
   if (logLevel !== undefined) text += `,${memberOf('logLevel', logLevel)}`;
   if (progressToken !== undefined) text += `,"progressToken":${progressToken}`;
   return text;
 }
 
+/** Whether a client may send this `_meta` again: progress tokens and traces differ in each request. */
+export function mayRepeat(meta: string): boolean {
+  return !meta.includes('"progressToken"') && !meta.includes('"traceparent"');
+}
+
 /** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
-function nextHopMeta(newMembers: string, meta: string): string {
+export function nextHopMeta(newMembers: string, meta: string): string {
   const rest = continuedMetas.get(meta);
   return newMembers === '' ? `{${rest.startsWith(',') ? rest.slice(1) : rest}` : `{${newMembers}${rest}`;
 }
@@ -271,11 +276,8 @@ function nextHopMeta(newMembers: string, meta: string): string {
 const continuedMetas = new TextCache((meta) => continued(withoutMembers(meta, HOP_KEYS)), {
   texts: 256,
   length: 2048,
-  stores: (meta) => !differsInEachRequest(meta),
+  stores: mayRepeat,
 });
-
-const differsInEachRequest = (meta: string): boolean =>
-  meta.includes('"progressToken"') || meta.includes('"traceparent"');
 
 /** The object's text with these members before its own. */
 const prepend = (members: string, object: string): string =>

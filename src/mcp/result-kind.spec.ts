@@ -8,6 +8,9 @@ import { resultKindOf, resultTypeIn } from './result-kind.js';
 
 const kindOf = (text: string): string => resultKindOf(new JsonText(text));
 
+/** The result as it arrives, within a response. */
+const resultOf = (text: string): JsonText => JsonDocument.of(`{"result":${text}}`).member('result')!;
+
 describe('resultKindOf', () => {
   it.each([
     ['{}', 'complete'],
@@ -27,6 +30,15 @@ describe('resultKindOf', () => {
     ['{"resultType":{}}', 'unknown'],
   ])('of %s is %s', (text, kind) => {
     expect(kindOf(text)).toBe(kind);
+    expect(resultKindOf(resultOf(text))).toBe(kind);
+  });
+
+  it('is found in a parsed result without reading its text', () => {
+    const result = resultOf('{"content":[],"resultType":"input_required"}');
+    jest.spyOn(result, 'memberText').mockImplementation(() => {
+      throw new Error('the text was read');
+    });
+    expect(resultKindOf(result)).toBe('input_required');
   });
 
   it('is unknown for a long value, which is not read', () => {

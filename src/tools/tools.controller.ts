@@ -12,6 +12,7 @@ import type { McpContext } from '../mcp/mcp-context.js';
 import { requireParamHeaders } from '../mcp/param-headers.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { ownParams, requireString, withoutTask } from '../mcp/params.js';
+import { splitOwnParams } from '../mcp/split-params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MetaToolRegistry } from '../registry/meta-tool-registry.js';
@@ -94,12 +95,18 @@ export class ToolsController {
     const text = withoutTask(params, context.paramsText);
     // The positions of the members are valid only if the text has not changed.
     const members = text === context.paramsText ? context.paramsMembers : undefined;
+    const { paramHeaders } = definition;
+    const isSplittable = context.lacksProgressToken && !context.span && !paramHeaders;
+    const split = isSplittable && members ? splitOwnParams(text!, 'name', ownName, members) : undefined;
+    const own = split ? undefined : ownParams(text, 'name', ownName, members);
     return backend.call({
       method: 'tools/call',
-      ...ownParams(text, 'name', ownName, members),
+      params: own?.params,
+      paramsMembers: own?.paramsMembers,
+      split,
       caller: context,
       target: ownName,
-      paramHeaders: definition.paramHeaders,
+      paramHeaders,
       exclusive: backend.config.tools.exclusive.includes(ownName),
     });
   }

@@ -2,6 +2,7 @@ import type { Era, RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { withoutEnvelope } from '../../mcp/envelope.js';
 import { withProgressToken } from '../../mcp/params.js';
+import { legacyParams } from '../../mcp/split-params.js';
 import type { LinkRequest } from './link.js';
 import { requestForModernCaller } from './modern-caller.js';
 import type { PendingRequest } from './pending-requests.js';
@@ -41,7 +42,8 @@ export const LEGACY_PROTOCOL: LinkProtocol = {
     return caller?.revision.era === '2026' ? requestForModernCaller(request, caller, send) : send(request);
   },
   paramsOf: ({ id, request, clientToken, paramsMembers }) => {
-    const { params } = request;
+    const { params, split } = request;
+    if (split) return legacyParams(split);
     if (params && isModern(request))
       return withoutEnvelope(params, clientToken === undefined ? undefined : id, paramsMembers);
     return params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params;

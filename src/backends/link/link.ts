@@ -3,6 +3,7 @@ import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../../lib/json-text/json-text.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
+import type { SplitParams } from '../../mcp/split-params.js';
 import type { LinkEra } from './era-record.js';
 
 /** How a server described itself when the link was opened. */
@@ -22,6 +23,8 @@ export interface LinkRequest {
   readonly params?: string | undefined;
   /** The positions of the members of `params`, if the sender knows them. */
   readonly paramsMembers?: readonly Member[] | undefined;
+  /** Given in place of `params` for most calls of clients of 2026. There is no progress token and no `requestState` in it. */
+  readonly split?: SplitParams | undefined;
   /** The request is cancelled when this time has passed without a response or progress. */
   readonly timeoutMs: number;
   /**

@@ -13,6 +13,7 @@ import type { Caller, LinkOwner } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { resultKindOf, resultTypeIn, type ResultKind } from '../../mcp/result-kind.js';
+import { modernParams } from '../../mcp/split-params.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { withPublicInput } from './public-input.js';
@@ -100,13 +101,13 @@ export class ModernProtocol implements LinkProtocol {
   }
 
   paramsOf({ id, request, clientToken, paramsMembers }: PendingRequest): string {
-    const { params, caller } = request;
+    const { params, split, caller } = request;
     const envelope = {
       members: caller ? this.membersOfCaller(caller) : this.gatewayMembers,
       logLevel: caller?.logLevel,
       progressToken: clientToken === undefined ? undefined : id,
     };
-    return withEnvelope(params, envelope, paramsMembers);
+    return split ? modernParams(split, envelope) : withEnvelope(params, envelope, paramsMembers);
   }
 
   headersOf(request: LinkRequest): string | undefined {

@@ -106,16 +106,16 @@ export class PendingRequests {
     reject: PendingRequest['reject'],
   ): PendingRequest {
     const deadline = request.deadline ?? performance.now() + request.timeoutMs;
-    const paramsMembers = request.paramsMembers ?? membersWithToken(request.params);
+    const lacksToken = request.caller?.lacksProgressToken === true;
+    const paramsMembers =
+      request.paramsMembers ?? (lacksToken ? undefined : membersWithToken(request.params));
     const pending: PendingRequest = {
       id: this.byId.nextId(),
       request,
       resolve,
       reject,
       onAbort: () => this.abandon(pending, 'cancelled'),
-      clientToken: request.caller?.lacksProgressToken
-        ? undefined
-        : progressTokenOf(request.params, paramsMembers),
+      clientToken: lacksToken ? undefined : progressTokenOf(request.params, paramsMembers),
       paramsMembers,
       deadline,
       maxDeadline: maxDeadlineAfter(deadline, request),

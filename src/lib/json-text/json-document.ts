@@ -8,7 +8,9 @@ import {
   indexedMember,
   memberText,
   memberValue,
+  type ValueRange,
 } from './json-text.js';
+import type { JsonObject } from './json-value.js';
 import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array that `elements` splits. */
@@ -63,9 +65,12 @@ export abstract class JsonDocument {
    */
   abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
-  /** The document of a valid text. `value` is the parsed text, if the caller has it. */
-  static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
-    return new TextDocument(text, value);
+  /**
+   * The document of a valid text. `value` is the parsed text, if the caller has it. `knownRange` is the position of one value in
+   * the text, which is not scanned then.
+   */
+  static of(text: string, value: unknown = new JsonText(text).value, knownRange?: ValueRange): JsonDocument {
+    return new TextDocument(text, value, knownRange);
   }
 
   /** The document of a long valid text, with the outline that a JsonScanner has found. */
@@ -78,6 +83,7 @@ class TextDocument extends JsonDocument {
   constructor(
     readonly text: string,
     readonly value: unknown,
+    private readonly knownRange?: ValueRange,
   ) {
     super();
   }
@@ -98,12 +104,12 @@ class TextDocument extends JsonDocument {
 
   member(key: string): JsonText | undefined {
     const text = this.memberText(key);
-    return text === undefined ? undefined : new JsonText(text);
+    return text === undefined ? undefined : new JsonText(text, (this.value as JsonObject)[key]);
   }
 
   override indexedMember(key: string): JsonText | undefined {
     if (this.text.length > MAX_EAGER_LENGTH) return this.member(key);
-    return this.kind === 'object' ? indexedMember(this.text, key) : undefined;
+    return this.kind === 'object' ? indexedMember(this.text, key, this.knownRange) : undefined;
   }
 
   hasMember(key: string): boolean {

@@ -4,6 +4,7 @@ import { JsonDocument } from './json-document.js';
 import { JsonScanner, type JsonLimit, type JsonLimits } from './json-scanner.js';
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-skip.js';
 import { MAX_EAGER_LENGTH } from './json-text.js';
+import type { RepeatedMember } from './repeated-member.js';
 
 /** Why a text was refused. The message continues a sentence that begins with the name of the text: `is not JSON`. */
 export class JsonProblem extends Error {
@@ -26,6 +27,8 @@ export interface JsonReaderOptions extends JsonLimits {
   readonly maxBytes: number;
   /** The size of the first text in bytes, if the sender announced it. */
   readonly expectedBytes?: number;
+  /** Parses short texts. Without it, `JSON.parse` does. */
+  readonly repeated?: RepeatedMember;
 }
 
 /**
@@ -87,8 +90,11 @@ export class JsonReader {
     if (mayBeInvalid && !isUtf8(bytes.subarray(start, end))) return notUtf8();
     // The scanner finds out whether the text is JSON without parsing it, and still gives access to its short members.
     if (isNestedDeeper(text, this.options.maxDepth)) return this.scan(bytes.subarray(start, end));
+    const { repeated } = this.options;
     try {
-      return JsonDocument.of(text, JSON.parse(text));
+      if (!repeated) return JsonDocument.of(text, JSON.parse(text));
+      const { value, range } = repeated.parse(text);
+      return JsonDocument.of(text, value, range);
     } catch {
       return notJson();
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { JsonDocument } from './json-document.js';
 import {
   JsonText,
   elementsOf,
@@ -91,6 +92,20 @@ const cut = (text: string, { start, end }: { start: number; end: number }): stri
 
 /** An array inside an object inside an array …, 100,000 deep, with a bracket in a string at the bottom. */
 const DEEP = `${'[{"d":'.repeat(50_000)}"]}"${'}]'.repeat(50_000)}`;
+
+const memberOfDocument = (text: string): JsonText => JsonDocument.of(`{"a":${text}}`).member('a')!;
+
+describe('a member of a short document', () => {
+  it('is parsed, so that it knows its own members exactly', () => {
+    const json = memberOfDocument('{"x":{"y":1},"\\u007a":"y"}');
+    expect(json.isParsed).toBe(true);
+    expect(['x', 'y', 'z'].map((key) => json.mayHaveMember(key))).toEqual([true, false, true]);
+  });
+
+  it.each(['null', '1', '"x"'])('is not a parsed object if it is %s', (text) => {
+    expect(memberOfDocument(text).isParsed).toBe(false);
+  });
+});
 
 describe('membersOf', () => {
   it('returns the positions of all members in order, duplicates included', () => {

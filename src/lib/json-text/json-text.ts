@@ -11,6 +11,7 @@ import {
   skipValue,
   startOfValue,
 } from './json-skip.js';
+import { lazyObject } from './lazy-object.js';
 
 /** Texts up to this length are parsed as a whole, which takes two milliseconds at most. */
 export const MAX_EAGER_LENGTH = 32 * 1024;
@@ -48,8 +49,14 @@ export class JsonText {
    * null, and callers that need its elements read them from `memberText`.
    */
   get value(): unknown {
-    this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text);
+    this.#value ??= this.isLongObject ? this.lazyValue() : JSON.parse(this.text);
     return this.#value;
+  }
+
+  /** Whether `value` is an object that is known without parsing. */
+  get isParsed(): boolean {
+    const value = this.#value;
+    return typeof value === 'object' && value !== null && this.storedLength <= MAX_EAGER_LENGTH;
   }
 
   /** The members of an object. */
@@ -95,10 +102,12 @@ export class JsonText {
   }
 
   /**
-   * A fast check whether the object has a member with this key, which must consist of ASCII letters: searches the text for
-   * the key and for escaped ASCII characters. The result may be wrongly true, and is never wrongly false.
+   * A fast check whether the object has a member with this key, which must consist of ASCII letters. The result is exact for
+   * a parsed text. Any other text is searched for the key and for escaped ASCII characters: the result may be wrongly true,
+   * and is never wrongly false.
    */
   mayHaveMember(key: string): boolean {
+    if (this.isParsed) return Object.hasOwn(this.#value as object, key);
     this.#hasEscapedAscii ??= this.text.includes(ESCAPED_ASCII);
     if (this.#hasEscapedAscii) return true;
     // Searched without quotes first: most texts do not contain the key, and then the quoted key need not be built.
@@ -113,6 +122,14 @@ export class JsonText {
   /** Whether the object is so long that work on its whole text would block the event loop. */
   get isLongObject(): boolean {
     return this.text.length > MAX_EAGER_LENGTH && this.isObject;
+  }
+
+  private lazyValue(): object {
+    const parse = (key: string): unknown => {
+      const text = this.memberText(key);
+      return text === undefined ? undefined : memberValue(text);
+    };
+    return lazyObject(parse, () => this.members.map(({ key }) => key));
   }
 }
 
@@ -132,14 +149,17 @@ export class SharedJson extends JsonText {
   }
 }
 
+/** The position of a value in a text. */
+export interface ValueRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The position of one member in the text. */
-export interface Member {
+export interface Member extends ValueRange {
   readonly key: string;
   /** Start of the key. */
   readonly keyStart: number;
-  /** Start and end of the value. */
-  readonly start: number;
-  readonly end: number;
 }
 
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
@@ -151,23 +171,32 @@ export function membersOf(text: string, at = 0): Member[] {
 
 /**
  * Appends the members of the object that begins at `at`, with positions relative to `origin`. Returns the index after the
- * object.
+ * object. A value at `known` is not scanned.
  */
-function collectMembers(text: string, at: number, origin: number, members: Member[]): number {
+function collectMembers(
+  text: string,
+  at: number,
+  origin: number,
+  members: Member[],
+  known?: ValueRange,
+): number {
   let keyStart = skipOpening(text, at, OPEN_BRACE);
   while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, keyStart);
     const key = keyOf(text, keyStart, keyEnd);
     const start = startOfValue(text, keyEnd);
-    const end = skipValue(text, start);
+    const end = start === known?.start ? known.end : skipValue(text, start);
     members.push({ key, keyStart: keyStart - origin, start: start - origin, end: end - origin });
     keyStart = skipComma(text, end);
   }
   return keyStart + 1;
 }
 
-/** The value of a member. If it is an object, the value knows its own members, which are found in the same pass. */
-export function indexedMember(text: string, key: string): JsonText | undefined {
+/**
+ * The value of a member. If it is an object, the value knows its own members, which are found in the same pass. A value at
+ * `known` is not scanned.
+ */
+export function indexedMember(text: string, key: string, known?: ValueRange): JsonText | undefined {
   let value: JsonText | undefined;
   let keyStart = skipOpening(text, 0, OPEN_BRACE);
   while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
@@ -177,7 +206,7 @@ export function indexedMember(text: string, key: string): JsonText | undefined {
     if (!isKey(text, keyStart, keyEnd, key)) end = skipValue(text, start);
     else if (text.charCodeAt(start) === OPEN_BRACE) {
       const members: Member[] = [];
-      end = collectMembers(text, start, start, members);
+      end = collectMembers(text, start, start, members, known);
       value = new JsonText(text.slice(start, end), undefined, members);
     } else {
       end = skipValue(text, start);
@@ -265,31 +294,3 @@ export function appendMember(text: string, key: string, value: string): string {
 /** Parses the text of one member's value in a long object. Null for a long array, see `JsonText.value`. */
 export const memberValue = (valueText: string): unknown =>
   valueText.length > MAX_EAGER_LENGTH && valueText.startsWith('[') ? null : new JsonText(valueText).value;
-
-/** An object whose members are parsed when they are read. It cannot be changed. */
-function lazyObject(json: JsonText): object {
-  const values = new Map<string, unknown>();
-  const read = (key: string | symbol): unknown => {
-    if (typeof key === 'symbol') return undefined;
-    if (!values.has(key)) {
-      const text = json.memberText(key);
-      values.set(key, text === undefined ? undefined : memberValue(text));
-    }
-    return values.get(key);
-  };
-  const handler: ProxyHandler<object> = {
-    get(target, key) {
-      const value = read(key);
-      return value === undefined ? (Reflect.get(target, key) as unknown) : value;
-    },
-    has: (_, key) => read(key) !== undefined,
-    set: () => false,
-    deleteProperty: () => false,
-    ownKeys: () => [...new Set(json.members.map(({ key }) => key))],
-    getOwnPropertyDescriptor(_, key) {
-      const value = read(key);
-      return value === undefined ? undefined : { value, enumerable: true, configurable: true };
-    },
-  };
-  return new Proxy({}, handler);
-}

@@ -9,19 +9,18 @@ export interface TextCacheLimits {
   readonly stores?: (text: string) => boolean;
 }
 
-interface CachedResult {
+export interface CachedResult<T> {
   readonly text: string;
-  readonly result: string;
+  readonly result: T;
 }
 
 /** Caches the results of a function of texts. Only the results of short texts are stored. A full cache is cleared. */
-export class TextCache {
-  private readonly results = new Map<string, CachedResult>();
-  /** The result that was found last. Comparing its text is faster than computing the hash of a text. */
-  private latest: CachedResult | undefined;
+export class TextCache<T = string> {
+  private readonly results = new Map<string, CachedResult<T>>();
+  private latestResult: CachedResult<T> | undefined;
 
   constructor(
-    private readonly compute: (text: string) => string,
+    private readonly compute: (text: string) => T,
     private readonly limits: TextCacheLimits,
   ) {}
 
@@ -29,24 +28,34 @@ export class TextCache {
     return this.results.size;
   }
 
-  get(text: string): string {
-    const found = this.find(text);
-    if (found) return found.result;
-    const result = this.compute(text);
-    const { length, texts, stores } = this.limits;
-    if (text.length > length || stores?.(text) === false) return result;
-    if (this.results.size >= texts) this.results.clear();
-    // Copies, because a slice of a message would keep the whole message in memory.
-    this.latest = { text: detachedCopy(text), result: detachedCopy(result) };
-    this.results.set(this.latest.text, this.latest);
-    return result;
+  /** The result that was found last. Comparing its text is faster than computing the hash of a text. */
+  get latest(): CachedResult<T> | undefined {
+    return this.latestResult;
   }
 
-  private find(text: string): CachedResult | undefined {
-    if (this.latest?.text === text) return this.latest;
+  get(text: string): T {
+    const found = this.find(text);
+    return found ? found.result : this.computeNew(text);
+  }
+
+  /** The stored result of the text. */
+  find(text: string): CachedResult<T> | undefined {
+    if (this.latestResult?.text === text) return this.latestResult;
     if (text.length > this.limits.length) return undefined;
     const found = this.results.get(text);
-    if (found) this.latest = found;
+    if (found) this.latestResult = found;
     return found;
+  }
+
+  private computeNew(text: string): T {
+    const { length, texts, stores } = this.limits;
+    if (text.length > length || stores?.(text) === false) return this.compute(text);
+    if (this.results.size >= texts) this.results.clear();
+    // A slice of a message would keep the whole message in memory, so the text and its result are made of a copy.
+    const copy = detachedCopy(text);
+    const result = this.compute(copy);
+    this.latestResult = { text: copy, result };
+    this.results.set(copy, this.latestResult);
+    return result;
   }
 }

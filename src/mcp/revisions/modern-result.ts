@@ -3,7 +3,7 @@ import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { resultHead } from '../json-rpc.js';
 import type { McpContext } from '../mcp-context.js';
 import { ANONYMOUS } from '../principal.js';
-import { isPlainlyComplete } from '../result-kind.js';
+import { parsedResultType } from '../result-kind.js';
 
 /** The parts of a request that decide how its result is written. */
 type AnsweredRequest = Pick<McpContext, 'requestId' | 'method' | 'principal'>;
@@ -46,9 +46,9 @@ const OWN_RESULT_METHODS: ReadonlySet<string> = new Set([
 export function modernResult(request: AnsweredRequest, result: JsonText): ModernResult {
   const { method, requestId } = request;
   if (OWN_RESULT_METHODS.has(method)) return withFirst(requestId!, `${COMPLETE},${NOT_CACHEABLE}`, result);
-  const resultType = typeIn(result);
+  const resultType = parsedResultType(result);
   // This result needs no further members: only complete results have content and can be cached.
-  if (resultType === '"input_required"') return withFirst(requestId!, '', result);
+  if (resultType === 'input_required') return withFirst(requestId!, '', result);
   if (method === 'tools/call' && hasContent(result))
     return { head: resultHead(requestId!) + (resultType === undefined ? FIRST_COMPLETE : '{'), result };
   const missing = resultType === undefined ? [COMPLETE] : [];
@@ -71,12 +71,6 @@ function withFirst(
 ): ModernResult {
   const separator = members === '' || isEmpty(result) ? '' : ',';
   return { head: `${resultHead(id)}{${members}${separator}`, result };
-}
-
-/** The text of `resultType`. The fast path applies if it is the first member and does not occur again. */
-function typeIn(result: JsonText): string | undefined {
-  const isFirstMember = !(result instanceof ScannedObject) && result.text.startsWith(FIRST_COMPLETE);
-  return isFirstMember && isPlainlyComplete(result.text) ? '"complete"' : memberOf(result, 'resultType');
 }
 
 /** The text of a member. Most results do not contain the key at all. */
