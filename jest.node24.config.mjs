@@ -21,6 +21,7 @@ const SPECS = [
   'tls-servers',
   'tracing',
   'tui-terminal',
+  'worker-thread-priority',
 ];
 
 export default { ...config, testMatch: SPECS.map((name) => `<rootDir>/test/e2e/${name}.spec.ts`) };

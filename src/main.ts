@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
+import { lowerWorkerThreadPriority } from './worker-thread-priority.js';
 
 // The server, the command line and the terminal UI are imported only when they are used.
-const serve = async (options: { readonly config?: string }): Promise<void> =>
-  (await import('./serve.js')).serve(options);
+const serve = async (options: { readonly config?: string }): Promise<void> => {
+  lowerWorkerThreadPriority();
+  return (await import('./serve.js')).serve(options);
+};
 const serveOptions = parseServeOptions(process.argv.slice(2));
 if (serveOptions) await serve(serveOptions).catch(fail);
 else {
