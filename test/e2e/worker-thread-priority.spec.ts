@@ -19,12 +19,15 @@ const priorities = (pid: number): number[] =>
 
 const itOnLinux = hasPrerequisite('/proc', existsSync('/proc/self/task')) ? it : it.skip;
 
-itOnLinux('runs the worker threads of V8 at a lower priority than the event loop and child processes', async () => {
-  const gateway = await startGateway({ mcpServers: { everything: everythingOverStdio() } });
-  await gateway.listed({ tools: ['everything'] });
-  const [main, ...others] = priorities(gateway.pid);
-  expect(main).toBe(0);
-  expect(others.filter((priority) => priority === 10)).toHaveLength(5);
-  expect(others.filter((priority) => priority === 0)).toHaveLength(others.length - 5);
-  for (const child of descendantsOf(gateway.pid)) expect(priorities(child)[0]).toBe(0);
-});
+itOnLinux(
+  'runs the worker threads of V8 at a lower priority than the event loop and child processes',
+  async () => {
+    const gateway = await startGateway({ mcpServers: { everything: everythingOverStdio() } });
+    await gateway.listed({ tools: ['everything'] });
+    const [main, ...others] = priorities(gateway.pid);
+    expect(main).toBe(0);
+    expect(others.filter((priority) => priority === 10)).toHaveLength(5);
+    expect(others.filter((priority) => priority === 0)).toHaveLength(others.length - 5);
+    for (const child of descendantsOf(gateway.pid)) expect(priorities(child)[0]).toBe(0);
+  },
+);

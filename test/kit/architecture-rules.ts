@@ -30,6 +30,7 @@ const ENTRY_POINT = [
   'start-banner.ts',
   'app.module.ts',
   'process-signals.ts',
+  'worker-thread-priority.ts',
   'start-tracing.ts',
   'json-logger.ts',
   'text-log-line.ts',
