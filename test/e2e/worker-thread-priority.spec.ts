@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { startGateway } from '../kit/gateway.js';
 import { descendantsOf } from '../kit/processes.js';
 import { hasPrerequisite } from '../kit/prerequisite.js';
@@ -17,11 +17,10 @@ const priorities = (pid: number): number[] =>
       return Number(fields[16]);
     });
 
-const itOnLinux = hasPrerequisite('/proc', existsSync('/proc/self/task')) ? it : it.skip;
+const HAS_PROC = hasPrerequisite('/proc', existsSync('/proc/self/task'));
 
-itOnLinux(
-  'runs the worker threads of V8 at a lower priority than the event loop and child processes',
-  async () => {
+(HAS_PROC ? describe : describe.skip)('the worker threads of V8', () => {
+  it('run at a lower priority than the event loop and child processes', async () => {
     const gateway = await startGateway({ mcpServers: { everything: everythingOverStdio() } });
     await gateway.listed({ tools: ['everything'] });
     const [main, ...others] = priorities(gateway.pid);
@@ -29,5 +28,5 @@ itOnLinux(
     expect(others.filter((priority) => priority === 10)).toHaveLength(5);
     expect(others.filter((priority) => priority === 0)).toHaveLength(others.length - 5);
     for (const child of descendantsOf(gateway.pid)) expect(priorities(child)[0]).toBe(0);
-  },
-);
+  });
+});
