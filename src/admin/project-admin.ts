@@ -64,6 +64,7 @@ export class ProjectAdmin {
       caller.precondition.require(this.show(id).etag);
       this.filePolicy.requireChangeable('project', id);
       const isInConfigFile = this.live.current.projects.has(id);
+      // A project of the file needs a decision that removes it. Any other one is gone when its decision is deleted (undefined).
       return { apply: this.decisionUpdate(caller, id, isInConfigFile ? { removed: true } : undefined) };
     });
   }

@@ -9,7 +9,7 @@ const UPDATED = 'notifications/resources/updated';
 export class UpdateEvent implements NotificationEvent {
   readonly frame: NotificationFrame;
   private cachedCoalesce: string | undefined;
-  /** By public URI: the event for scopes in which the resource has that URI instead. */
+  /** The events for scopes in which the resource has another public URI than `publicUri`, by that URI. */
   private variants: Map<string, UpdateEvent> | undefined;
 
   constructor(
@@ -93,6 +93,6 @@ export const coalesceKey = (server: string, uri: string): string => `${UPDATED} 
 export const withPublicUri = (params: string, publicUri: string): string =>
   mapMember(params, 'uri', () => JSON.stringify(publicUri));
 
-/** The params of an update from the gateway itself. Without `state`, the resource may have changed. */
+/** The params of an update from the gateway itself. An update without `state` tells clients that the resource may have changed. */
 export const gatewayParams = (publicUri: string, state?: 'deleted'): string =>
   JSON.stringify({ uri: publicUri, ...(state && { _meta: { 'io.gatehouse/state': state } }) });

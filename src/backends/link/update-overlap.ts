@@ -16,7 +16,10 @@ export class UpdateOverlap {
 
   constructor(private readonly oldIds: readonly unknown[]) {}
 
-  /** `id` is the id of the stream on which the update came. If the old streams do not have the URI, all its updates pass. */
+  /**
+   * `id` is the id of the stream on which the update came. All updates of a URI pass for which the old streams send none, because
+   * their count stays 0.
+   */
   passes(uri: unknown, id: unknown): boolean {
     const counts = this.counts.get(uri) ?? { old: 0, new: 0 };
     this.counts.set(uri, counts);

@@ -61,6 +61,7 @@ export class MessageReader {
     if (mayBeginObject(this.firstPart[0])) this.json.append(bytes);
   }
 
+  /** The range is the whole line, or the last part of a line of which `readPart` got the others. */
   endLine(bytes: Buffer, start: number, end: number): void {
     const { firstPart } = this;
     if (firstPart === undefined) {

@@ -15,7 +15,7 @@ import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array that `elements` splits. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum size of an array that `elements` splits, because its long elements are scanned a second time. */
+/** Maximum size of an array that `elements` splits. It is limited because long elements are scanned a second time. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
 /** A member that is longer than this and not an object is not parsed: it reads as null. */
 const MAX_PARSED_BYTES = 1024 * 1024;
@@ -43,7 +43,10 @@ export abstract class JsonDocument {
   /** The value of one member: a `ScannedObject` if the scan has recorded the positions of all its members. */
   abstract member(key: string): JsonText | undefined;
 
-  /** Like `member`. If the text is short and the value an object, it is indexed: its members are found in the same pass. */
+  /**
+   * Like `member`. If the document is short and the value of the member is an object, the members of that object are found in
+   * the same pass as the member.
+   */
   indexedMember(key: string): JsonText | undefined {
     return this.member(key);
   }
@@ -66,8 +69,8 @@ export abstract class JsonDocument {
   abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
   /**
-   * The document of a valid text. `value` is the parsed text, if the caller has it. `knownRange` is the position of one value in
-   * the text, which is not scanned then.
+   * The document of a valid text. `value` is the parsed text, if the caller has it. `knownRange` is the position of a value
+   * whose end the caller knows: `indexedMember` skips that value without scanning it.
    */
   static of(text: string, value: unknown = new JsonText(text).value, knownRange?: ValueRange): JsonDocument {
     return new TextDocument(text, value, knownRange);

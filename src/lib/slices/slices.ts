@@ -1,8 +1,9 @@
 /** Maximum duration of one slice of a sliced job. */
 const SLICE_MS = 4;
 /**
- * A slice runs in every fourth iteration of the event loop. A call takes four iterations (docs/decisions/0015), so it waits for
- * about one slice instead of four. An iteration without other work takes microseconds.
+ * A slice runs in every fourth iteration of the event loop. A request of a client takes four iterations (docs/decisions/0015), so
+ * it waits for about one slice, and would wait for four if every iteration had one. An iteration without other work takes
+ * microseconds.
  */
 const ITERATIONS_PER_SLICE = 4;
 

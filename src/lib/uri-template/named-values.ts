@@ -55,10 +55,10 @@ export class NamedValues implements ExpressionMatcher {
     const nearest = nearestEnds(ends);
     /** The nearest delimiter after the current position. The end of the subject counts as a delimiter. */
     let delimiter = ends.length - 1;
-    /** Whether a pair that leads to one of `ends` begins directly after the delimiter. */
+    /** Whether `endsWell` is true for the position directly after the delimiter. */
     let isFollowedByPair = false;
-    /** Whether a pair at this position leads to one of `ends`, alone or with the pairs after it. */
-    const isPair = (at: number): boolean =>
+    /** Whether a pair begins at this position that ends at one of `ends`, alone or together with the pairs after it. */
+    const endsWell = (at: number): boolean =>
       this.names.some(({ codes: name, nameLength, maxValueLength }) => {
         if (!isAt(codes, name, nameLength, at)) return false;
         const end = at + nameLength;
@@ -71,7 +71,7 @@ export class NamedValues implements ExpressionMatcher {
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;
       if (code !== prefix && !delimiters.has(code)) continue;
-      const leadsToPair = (code === prefix || code === separator) && isPair(at + 1);
+      const leadsToPair = (code === prefix || code === separator) && endsWell(at + 1);
       if (code === prefix && leadsToPair) starts[at] = 1;
       if (!delimiters.has(code)) continue;
       delimiter = at;
