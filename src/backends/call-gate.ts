@@ -134,7 +134,9 @@ export class CallGate {
     return this.queue.callCountOf(principal) === 0 && !this.queue.hasReadyCall(this.mayStart);
   }
 
-  /** Whether the request could start now. If not, and it is exclusive, it holds back all others from now on. */
+  /**
+   * Whether there is a slot for the request. Records since when an exclusive request without a slot holds back all others.
+   */
   private readonly admits = (request: QueuedRequest): boolean => {
     const isAdmitted = this.hasSlot(request.exclusive);
     if (!isAdmitted && request.exclusive) request.holdsBackSince ??= performance.now();
@@ -159,7 +161,7 @@ export class CallGate {
   private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
-  /** Whether the next call of the principal could start now, if there is a slot for it. */
+  /** Whether the shares of the principals allow this call to start. Does not check whether there is a slot for it. */
   private readonly mayStart = (principal: string, { exclusive }: QueuedRequest): boolean =>
     this.hasShare(principal) && this.mayRun(principal, exclusive);
 
@@ -233,7 +235,7 @@ export class CallGate {
     this.quotas.refused('queue');
     const overloaded = this.errors.overloaded(this.limits.queue, this.queueTime.retryAfterMs(callCount));
     const newest = this.queue.newestOfLargest();
-    // With the arriving call, its own principal would have the most queued calls.
+    // With the arriving call, the principal of that call would have as many queued calls as any other, or more.
     if (!newest || newest.groupSize <= queued + 1) return overloaded;
     newest.item.fail(overloaded);
     return undefined;
@@ -263,14 +265,15 @@ export class CallGate {
       const request: QueuedRequest = { exclusive, deadline, start, fail };
       const remove = this.queue.addCall(caller, request);
       signal?.addEventListener('abort', cancel);
-      // If the call has to wait for calls in flight, it may hold back other requests from now on. If nothing is in flight,
-      // `advance` sets the timer after which the call may start.
+      // If the call has to wait for calls in flight, it may hold back other requests from now on. If it waits although nothing
+      // is in flight, because `SlotShares` gives time to other principals, `advance` sets the timer after which it may start.
       if (this.runsAlone(exclusive)) this.advance();
     });
   }
 
   /**
-   * Starts queued requests while slots are free. To be called after every change that may free a slot or empty the queue.
+   * Starts queued requests while slots are free. To be called after every change that may free a slot, and after one that may
+   * empty the queue, for which others wait.
    */
   private advance(): void {
     while (this.running < this.limits.concurrency) {

@@ -14,8 +14,9 @@ interface OwnLink {
 }
 
 /**
- * Keeps the link of an owner to a server with `isolation: session` open while subscribers of the owner have subscriptions to
- * the server. If all these subscriptions are pending, SubscriptionConfirmation opens the link instead.
+ * With `isolation: session`, every link to a server has an owner, for example a session. This class keeps such a link open as
+ * long as the owner has subscriptions to the server. If all these subscriptions are pending, SubscriptionConfirmation opens the
+ * link instead.
  */
 export class SessionLinkOpener {
   /** The retries of links that were lost or could not be opened, by `keyOf(link)`. */
@@ -35,13 +36,14 @@ export class SessionLinkOpener {
     for (const owner of owners) this.open({ server, owner });
   }
 
-  /** Opens the link that the row needs, if the links of its server are not shared. */
+  /** Opens the link that the subscription needs, if the links of its server are not shared. */
   openFor(row: Subscription): void {
     this.open({ server: row.server, owner: this.subscribers.owned.ownerOf(row) });
   }
 
   linkLost(link: OwnLink, { wasStable }: { wasStable: boolean }): void {
     const isWanted = this.rowsOf(link).length > 0;
+    // After a stable link, the next retry begins with the shortest delay again.
     if (wasStable || !isWanted) this.stopRetry(link);
     if (isWanted) this.retry(link);
   }

@@ -166,6 +166,7 @@ export class PendingPost implements PostRequest {
     this.deadline = performance.now() + this.owner.bodyIdleMs;
     if (this.bodyKind === 'discard') {
       this.discardedBytes += bytes.length;
+      // The outcome was reported by `discard`, so this ends only the exchange.
       if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
     } else {
       this.collect(Buffer.from(bytes));
