@@ -10,11 +10,10 @@ const CLIENTS = 100;
 /** Until the hostile servers are listed. Latencies of this time are not measured. */
 const WARM_UP_SECONDS = 20;
 const QUIET_SECONDS = 60;
-/**
- * A request waits for the piece of work that the event loop is doing. No piece may take longer than this, so neither may the
- * p99 grow by more. Clients that call a server without the gateway show how long a request waits for a processor.
- */
+/** No piece of work of the event loop may take longer. */
 const MAX_STALL_MS = 50;
+/** A request waits for pieces of such work. Clients that call a server without the gateway show how long it waits for a processor. */
+const MAX_P99_GROWTH_MS = 30;
 const RECOVERY_SECONDS = 60;
 const MB = 1_048_576;
 /** One tool of every server: the attacks start when all are listed. */
@@ -97,7 +96,7 @@ export async function hostile() {
     {
       what: 'ms that the p99 grows by, beyond that of requests without the gateway',
       is: under.p99 - quiet.steady.p99 - (attacked.direct.p99 - quiet.direct.p99),
-      ceiling: MAX_STALL_MS,
+      ceiling: MAX_P99_GROWTH_MS,
     },
     { what: 'memory held afterwards : before', is: after.held / before.held, ceiling: 1.25 },
     { what: 'RSS afterwards : before', is: after.rss / before.rss, ceiling: 1.5 },
